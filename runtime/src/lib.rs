@@ -1,0 +1,1 @@
+//! What lowered code calls while it runs. Free of MLIR.

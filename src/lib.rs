@@ -1,0 +1,5 @@
+//! tinymlir drives the compiler and runs what it made.
+
+pub mod tensor;
+
+pub use tensor::{DType, Element, Tensor};
