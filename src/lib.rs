@@ -1,5 +1,6 @@
 //! tinymlir drives the compiler and runs what it made.
 
+pub mod io;
 pub mod tensor;
 
 pub use tensor::{DType, Element, Tensor};

@@ -1,0 +1,3 @@
+//! Files of arrays, read and written.
+
+pub mod safetensors;
