@@ -1,1 +1,25 @@
+//! Every MLIR pass and pipeline of tinymlir.
+//!
+//! A pass is one file named after its argument; [`PASSES`] and [`PIPELINES`] list them. The crate knows nothing of the
+//! engine, CUDA or any model: what a pass needs of a chip comes from its options.
 
+pub mod ir;
+pub mod pipelines;
+
+pub use ir::{context, opt_main, parse, register, run_pipeline};
+
+/// Declares the modules of passes and lists their definitions.
+macro_rules! passes {
+    ($($module:ident),* $(,)?) => {
+        $(pub mod $module;)*
+        /// Every pass of ours.
+        pub static PASSES: &[&ir::Pass] = &[$(&$module::PASS),*];
+    };
+}
+
+passes! {
+    tinymlir_fuse,
+}
+
+/// Every pipeline of ours.
+pub static PIPELINES: &[&ir::Pipeline] = pipelines::ALL;

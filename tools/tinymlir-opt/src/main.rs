@@ -1,1 +1,5 @@
-fn main() {}
+//! `tinymlir-opt`: mlir-opt with the passes of tinymlir.
+
+fn main() {
+    std::process::exit(tinymlir_passes::opt_main())
+}

@@ -1,0 +1,79 @@
+// Upstream's linalg rewrites that no upstream pass offers as we need them.
+#include "shim.h"
+#include "mlir/CAPI/IR.h"
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Linalg/IR/LinalgInterfaces.h"
+#include "mlir/Dialect/Linalg/Transforms/Transforms.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Tensor/Transforms/Transforms.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+using namespace mlir;
+
+// What a target substitutes by a library call or a template, whether it has a name or is a generic.
+static bool isContraction(Operation *op) {
+  auto linalgOp = dyn_cast_or_null<linalg::LinalgOp>(op);
+  return linalgOp && (linalg::isaContractionOpInterface(linalgOp) || linalg::isaConvolutionOpInterface(linalgOp));
+}
+
+extern "C" {
+bool tmLinalgIsLinalgOp(MlirOperation op) { return isa<linalg::LinalgOp>(unwrap(op)); }
+
+bool tmLinalgFuse(MlirOperation root) {
+  Operation *op = unwrap(root);
+  MLIRContext *context = op->getContext();
+  RewritePatternSet patterns(context);
+  // Upstream's choice (a producer with one use), but a contraction takes part on neither side.
+  linalg::ControlFusionFn control = [](OpOperand *fused) {
+    Operation *producer = fused->get().getDefiningOp();
+    return producer && producer->hasOneUse() && !isContraction(producer) && !isContraction(fused->getOwner());
+  };
+  // Of the operations with a name none is turned into a generic to let a reshape through.
+  linalg::ControlFusionFn controlReshapes = [](OpOperand *fused) {
+    Operation *producer = fused->get().getDefiningOp();
+    auto keeps = [](Operation *op) {
+      return isContraction(op) || (isa<linalg::LinalgOp>(op) && !isa<linalg::GenericOp>(op));
+    };
+    return producer && producer->hasOneUse() && !keeps(producer) && !keeps(fused->getOwner());
+  };
+  linalg::populateElementwiseOpsFusionPatterns(patterns, control);
+  linalg::populateFoldReshapeOpsByExpansionPatterns(patterns, controlReshapes);
+  tensor::populateBubbleUpExpandShapePatterns(patterns);
+  linalg::populateConstantFoldLinalgOperations(patterns, controlReshapes);
+  linalg::populateEraseUnnecessaryInputsPatterns(patterns);
+  affine::AffineApplyOp::getCanonicalizationPatterns(patterns, context);
+  linalg::GenericOp::getCanonicalizationPatterns(patterns, context);
+  tensor::ExpandShapeOp::getCanonicalizationPatterns(patterns, context);
+  tensor::CollapseShapeOp::getCanonicalizationPatterns(patterns, context);
+  context->getLoadedDialect<linalg::LinalgDialect>()->getCanonicalizationPatterns(patterns);
+  GreedyRewriteConfig config;
+  config.setUseTopDownTraversal(true);
+  (void)applyPatternsGreedily(op, std::move(patterns), config); // stopping at the iteration limit is no error
+  return true;
+}
+
+bool tmLinalgDecompose(MlirOperation root) {
+  SmallVector<Operation *> found;
+  unwrap(root)->walk([&](Operation *op) {
+    if (isa<linalg::AggregatedOpInterface, linalg::PackOp, linalg::UnPackOp>(op))
+      found.push_back(op);
+  });
+  IRRewriter rewriter(unwrap(root)->getContext());
+  for (Operation *op : found) {
+    rewriter.setInsertionPoint(op);
+    if (auto pack = dyn_cast<linalg::PackOp>(op)) {
+      if (!pack.hasPureTensorSemantics() || failed(linalg::lowerPack(rewriter, pack)))
+        return op->emitOpError("cannot be lowered: it needs static tiles and tensors"), false;
+    } else if (auto unpack = dyn_cast<linalg::UnPackOp>(op)) {
+      if (!unpack.hasPureTensorSemantics() || failed(linalg::lowerUnPack(rewriter, unpack)))
+        return op->emitOpError("cannot be lowered: it needs static tiles and tensors"), false;
+    } else {
+      FailureOr<SmallVector<Value>> values = cast<linalg::AggregatedOpInterface>(op).decomposeOperation(rewriter);
+      if (failed(values))
+        return op->emitOpError("cannot be decomposed"), false;
+      rewriter.replaceOp(op, *values);
+    }
+  }
+  return true;
+}
+}

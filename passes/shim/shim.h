@@ -1,0 +1,66 @@
+// What the C API lacks, for the crate's `ir` module: passes with options, pipelines, mlir-opt's main, a few upstream functions.
+#pragma once
+#include "mlir-c/AffineMap.h"
+#include "mlir-c/IR.h"
+#include "mlir-c/Support.h"
+
+extern "C" {
+enum TmKind : uint8_t { TM_STRING, TM_INTEGER, TM_BOOLEAN, TM_INTEGERS };
+struct TmOption {
+  MlirStringRef name, description, initial;
+  TmKind kind;
+};
+struct TmStatistic {
+  const char *name, *description; // NUL-terminated
+};
+// Lives as long as the process; its address is the pass's TypeID.
+struct TmPass {
+  MlirStringRef argument, description, anchor; // anchor: "" for any operation
+  const TmOption *options;
+  size_t numOptions;
+  const TmStatistic *statistics;
+  size_t numStatistics;
+  const void *definition; // the Rust side's own
+};
+struct TmPipeline {
+  MlirStringRef argument, description;
+  const TmOption *options;
+  size_t numOptions;
+  const void *definition;
+};
+
+// Written in Rust.
+void tmPassDialects(const void *definition, MlirDialectRegistry registry);
+bool tmPassRun(const void *definition, MlirOperation op, void *pass); // false: signalPassFailure
+// Appends the pipeline's text by calling `append(text, out)`.
+void tmPipelineExpand(const void *definition, const void *options, void (*append)(MlirStringRef, void *), void *out);
+
+// Options and statistics of a running pass, by their place in the definition.
+MlirStringRef tmPassString(const void *pass, size_t i);
+int64_t tmPassInteger(const void *pass, size_t i);
+bool tmPassBoolean(const void *pass, size_t i);
+size_t tmPassIntegers(const void *pass, size_t i, const int64_t **data);
+void tmPassCount(void *pass, size_t i, uint64_t by);
+bool tmPassRunPipeline(void *pass, MlirStringRef pipeline, MlirOperation op);
+// The same of a pipeline that is being expanded.
+MlirStringRef tmOptionsString(const void *options, size_t i);
+int64_t tmOptionsInteger(const void *options, size_t i);
+bool tmOptionsBoolean(const void *options, size_t i);
+
+void tmRegisterPass(const TmPass *);
+void tmRegisterPipeline(const TmPipeline *);
+int tmOptMain(int argc, char **argv, MlirStringRef banner, void (*registerOurs)());
+void tmRegisterExtensions(MlirDialectRegistry registry);
+
+// severity: mlir::DiagnosticSeverity (0 note, 1 warning, 2 error, 3 remark).
+void tmEmit(MlirLocation location, int severity, MlirStringRef message, MlirLocation noteLocation, MlirStringRef note);
+// To the remark engine. kind: 0 passed, 1 missed, 2 analysis. Silent unless the engine was set up.
+void tmRemark(MlirLocation location, int kind, MlirStringRef name, MlirStringRef function, MlirStringRef message);
+// The first file position inside a location; false when there is none. The file name lives as long as the context.
+bool tmLocationFile(MlirLocation location, MlirStringRef *file, unsigned *line, unsigned *column);
+
+// linalg
+bool tmLinalgFuse(MlirOperation root);
+bool tmLinalgDecompose(MlirOperation root);
+bool tmLinalgIsLinalgOp(MlirOperation op);
+}

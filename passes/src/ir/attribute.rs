@@ -1,0 +1,181 @@
+//! Attributes and affine maps.
+
+use super::{Ctx, Type, handle, printed, string_ref, to_string};
+use mlir_sys::*;
+
+handle! {
+    /// An attribute; the context keeps it.
+    Attr(MlirAttribute)
+}
+
+impl Attr {
+    pub(crate) fn some(raw: MlirAttribute) -> Option<Attr> {
+        (!raw.ptr.is_null()).then_some(Attr(raw))
+    }
+    /// Parses an attribute as MLIR writes it. Fails on text that does not parse, after a diagnostic.
+    pub fn parse(ctx: Ctx, text: &str) -> Option<Attr> {
+        let owned = std::ffi::CString::new(text).ok()?; // the lexer wants a NUL at the end
+        let text = MlirStringRef { data: owned.as_ptr(), length: owned.as_bytes().len() };
+        // SAFETY: the string lives through the call.
+        Attr::some(unsafe { mlirAttributeParseGet(ctx.0, text) })
+    }
+    /// A string.
+    pub fn string(ctx: Ctx, text: &str) -> Attr {
+        // SAFETY: the string lives through the call.
+        Attr(unsafe { mlirStringAttrGet(ctx.0, string_ref(text)) })
+    }
+    /// The unit attribute.
+    pub fn unit(ctx: Ctx) -> Attr {
+        // SAFETY: a live context.
+        Attr(unsafe { mlirUnitAttrGet(ctx.0) })
+    }
+    /// A boolean.
+    pub fn boolean(ctx: Ctx, value: bool) -> Attr {
+        // SAFETY: a live context.
+        Attr(unsafe { mlirBoolAttrGet(ctx.0, value.into()) })
+    }
+    /// A type as an attribute.
+    pub fn of_type(ty: Type) -> Attr {
+        // SAFETY: a live type.
+        Attr(unsafe { mlirTypeAttrGet(ty.0) })
+    }
+    /// An array.
+    pub fn array(ctx: Ctx, elements: &[Attr]) -> Attr {
+        let raw: Vec<_> = elements.iter().map(|e| e.0).collect();
+        // SAFETY: `raw` lives through the call.
+        Attr(unsafe { mlirArrayAttrGet(ctx.0, raw.len() as isize, raw.as_ptr()) })
+    }
+    /// The text of a string attribute.
+    pub fn as_str(self) -> Option<String> {
+        // SAFETY: the kind is checked first (so below).
+        unsafe { mlirAttributeIsAString(self.0).then(|| to_string(mlirStringAttrGetValue(self.0))) }
+    }
+    /// The name in a flat symbol reference, or the root of a nested one.
+    pub fn as_symbol(self) -> Option<String> {
+        // SAFETY: as above.
+        unsafe { mlirAttributeIsASymbolRef(self.0).then(|| to_string(mlirSymbolRefAttrGetRootReference(self.0))) }
+    }
+    /// The value of an integer attribute.
+    pub fn as_int(self) -> Option<i64> {
+        // SAFETY: as above.
+        unsafe { mlirAttributeIsAInteger(self.0).then(|| mlirIntegerAttrGetValueInt(self.0)) }
+    }
+    /// The value of a boolean attribute.
+    pub fn as_bool(self) -> Option<bool> {
+        // SAFETY: as above.
+        unsafe { mlirAttributeIsABool(self.0).then(|| mlirBoolAttrGetValue(self.0)) }
+    }
+    /// The type in a type attribute.
+    pub fn as_type(self) -> Option<Type> {
+        // SAFETY: as above.
+        unsafe { mlirAttributeIsAType(self.0).then(|| Type(mlirTypeAttrGetValue(self.0))) }
+    }
+    /// The elements of an array attribute.
+    pub fn elements(self) -> Option<Vec<Attr>> {
+        // SAFETY: as above, within the number of elements.
+        unsafe {
+            mlirAttributeIsAArray(self.0).then(|| {
+                (0..mlirArrayAttrGetNumElements(self.0)).map(|i| Attr(mlirArrayAttrGetElement(self.0, i))).collect()
+            })
+        }
+    }
+    /// An entry of a dictionary attribute.
+    pub fn get(self, name: &str) -> Option<Attr> {
+        // SAFETY: as above; absent is null.
+        unsafe {
+            mlirAttributeIsADictionary(self.0)
+                .then(|| mlirDictionaryAttrGetElementByName(self.0, string_ref(name)))
+                .and_then(Attr::some)
+        }
+    }
+    /// The entries of a dictionary attribute.
+    pub fn entries(self) -> Vec<(String, Attr)> {
+        // SAFETY: as above, within the number of entries.
+        unsafe {
+            if !mlirAttributeIsADictionary(self.0) {
+                return vec![];
+            }
+            (0..mlirDictionaryAttrGetNumElements(self.0))
+                .map(|i| {
+                    let entry = mlirDictionaryAttrGetElement(self.0, i);
+                    (to_string(mlirIdentifierStr(entry.name)), Attr(entry.attribute))
+                })
+                .collect()
+        }
+    }
+    /// The values of an elements attribute of integers (`dense<[...]> : tensor<...xi64>`).
+    pub fn as_dense_ints(self) -> Option<Vec<i64>> {
+        // SAFETY: the kinds are checked first.
+        unsafe {
+            if !mlirAttributeIsADenseIntElements(self.0) {
+                return None;
+            }
+            let splat = mlirDenseElementsAttrIsSplat(self.0);
+            Some(
+                (0..mlirElementsAttrGetNumElements(self.0))
+                    .map(|i| {
+                        if splat {
+                            mlirDenseElementsAttrGetInt64SplatValue(self.0)
+                        } else {
+                            mlirDenseElementsAttrGetInt64Value(self.0, i as isize)
+                        }
+                    })
+                    .collect(),
+            )
+        }
+    }
+    /// The affine map in an affine map attribute.
+    pub fn as_map(self) -> Option<AffineMap> {
+        // SAFETY: as above.
+        unsafe { mlirAttributeIsAAffineMap(self.0).then(|| AffineMap(mlirAffineMapAttrGetValue(self.0))) }
+    }
+}
+
+impl std::fmt::Display for Attr {
+    fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
+        // SAFETY: a live attribute.
+        f.write_str(&printed(|append, out| unsafe { mlirAttributePrint(self.0, append, out) }))
+    }
+}
+
+handle! {
+    /// An affine map; the context keeps it.
+    AffineMap(MlirAffineMap)
+}
+
+impl AffineMap {
+    /// The number of dimensions.
+    pub fn num_dims(self) -> usize {
+        // SAFETY: a live map (so below).
+        unsafe { mlirAffineMapGetNumDims(self.0) as usize }
+    }
+    /// For each result the dimension that it is, or `None` where it is another expression.
+    pub fn dims(self) -> Vec<Option<usize>> {
+        // SAFETY: within the number of results; the kind is checked first.
+        unsafe {
+            (0..mlirAffineMapGetNumResults(self.0))
+                .map(|i| {
+                    let e = mlirAffineMapGetResult(self.0, i);
+                    mlirAffineExprIsADim(e).then(|| mlirAffineDimExprGetPosition(e) as usize)
+                })
+                .collect()
+        }
+    }
+    /// For each result the constant that it is, or `None`.
+    pub fn constants(self) -> Vec<Option<i64>> {
+        // SAFETY: as above.
+        unsafe {
+            (0..mlirAffineMapGetNumResults(self.0))
+                .map(|i| {
+                    let e = mlirAffineMapGetResult(self.0, i);
+                    mlirAffineExprIsAConstant(e).then(|| mlirAffineConstantExprGetValue(e))
+                })
+                .collect()
+        }
+    }
+    /// Whether result i is dimension i, for all.
+    pub fn is_identity(self) -> bool {
+        // SAFETY: a live map.
+        unsafe { mlirAffineMapIsIdentity(self.0) }
+    }
+}

@@ -1,0 +1,149 @@
+//! Contexts, parsing and running pipelines, for tools; and mlir-opt's main.
+
+use super::{Loc, Op, pass, printed, string_ref};
+use melior::{Context, ir::Module};
+use mlir_sys::*;
+use std::{
+    cell::RefCell,
+    ffi::{CString, c_char, c_int, c_void},
+    os::unix::ffi::OsStringExt,
+    sync::Once,
+};
+
+/// Registers our passes and pipelines with MLIR's registry.
+pub extern "C" fn register() {
+    crate::PASSES.iter().for_each(|p| pass::register_pass(p));
+    crate::PIPELINES.iter().for_each(|p| pass::register_pipeline(p));
+}
+
+/// A context with every dialect, extension, translation and pass of upstream's, and ours. Loads nothing early.
+pub fn context() -> Context {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        // SAFETY: once in the process.
+        unsafe { mlirRegisterAllPasses() };
+        register();
+    });
+    let registry = melior::dialect::DialectRegistry::new();
+    melior::utility::register_all_dialects(&registry);
+    // SAFETY: a live registry.
+    unsafe { pass::tmRegisterExtensions(registry.to_raw()) };
+    let context = Context::new();
+    context.append_dialect_registry(&registry);
+    melior::utility::register_all_llvm_translations(&context);
+    context
+}
+
+/// Runs `body` and returns the errors and warnings that were emitted meanwhile, as `file:line:column: error: text` lines.
+fn diagnosed<T>(context: MlirContext, body: impl FnOnce() -> T) -> (T, String) {
+    unsafe extern "C" fn handle(diagnostic: MlirDiagnostic, out: *mut c_void) -> MlirLogicalResult {
+        // SAFETY: `out` is the cell below; MLIR calls handlers one at a time.
+        let (out, severity) = unsafe { (&*out.cast::<RefCell<String>>(), mlirDiagnosticGetSeverity(diagnostic)) };
+        let kind = if severity == MlirDiagnosticSeverity_MlirDiagnosticError {
+            "error"
+        } else if severity == MlirDiagnosticSeverity_MlirDiagnosticWarning {
+            "warning"
+        } else {
+            return MlirLogicalResult { value: 1 };
+        };
+        let write = |kind: &str, diagnostic: MlirDiagnostic| {
+            // SAFETY: a live diagnostic.
+            let loc = Loc(unsafe { mlirDiagnosticGetLocation(diagnostic) });
+            let text = printed(|append, data| unsafe { mlirDiagnosticPrint(diagnostic, append, data) });
+            let place = loc.file().map(|(f, l, c)| format!("{f}:{l}:{c}: ")).unwrap_or_default();
+            let mut out = out.borrow_mut();
+            if !out.is_empty() {
+                out.push('\n');
+            }
+            out.push_str(&format!("{place}{kind}: {text}"));
+        };
+        write(kind, diagnostic);
+        // SAFETY: within the number of notes.
+        unsafe {
+            (0..mlirDiagnosticGetNumNotes(diagnostic))
+                .for_each(|i| write("note", mlirDiagnosticGetNote(diagnostic, i)));
+        }
+        MlirLogicalResult { value: 1 }
+    }
+    let out = RefCell::new(String::new());
+    // SAFETY: the handler is detached before `out` goes.
+    let result = unsafe {
+        let id = mlirContextAttachDiagnosticHandler(context, Some(handle), (&raw const out).cast_mut().cast(), None);
+        let result = body();
+        mlirContextDetachDiagnosticHandler(context, id);
+        result
+    };
+    (result, out.into_inner())
+}
+
+/// Parses a module from text or bytecode. `file` names it in locations and messages.
+///
+/// Fails with every diagnostic, one a line, each with its position.
+pub fn parse<'c>(context: &'c Context, source: &[u8], file: &str) -> Result<Module<'c>, String> {
+    // The lexer wants a NUL after the end.
+    let mut owned = source.to_vec();
+    owned.push(0);
+    let text = MlirStringRef { data: owned.as_ptr().cast::<c_char>(), length: source.len() };
+    let raw = context.to_raw();
+    // SAFETY: the source lives through the call; the result is checked.
+    let (op, messages) = diagnosed(raw, || unsafe { mlirOperationCreateParse(raw, text, string_ref(file)) });
+    if op.ptr.is_null() {
+        return Err(if messages.is_empty() { format!("{file}: error: no MLIR module in it") } else { messages });
+    }
+    let op = Op(op);
+    if !op.is("builtin.module") {
+        let name = op.name();
+        op.destroy();
+        return Err(format!("{file}: error: the top-level operation is '{name}', not a builtin.module"));
+    }
+    // SAFETY: a builtin.module that nothing else owns.
+    Ok(unsafe { Module::from_raw(mlirModuleFromOperation(op.0)) })
+}
+
+/// Runs a pipeline, such as `builtin.module(tinymlir-optimize)`, on a module and returns the warnings.
+///
+/// Fails with every error, one a line, each with its position; the module is then in no defined state.
+pub fn run_pipeline(context: &Context, module: &mut Module, pipeline: &str) -> Result<String, String> {
+    let raw = context.to_raw();
+    let root = Op::of(module);
+    // SAFETY: the manager is destroyed at the end, the strings live through the calls.
+    let (result, messages) = diagnosed(raw, || unsafe {
+        let manager = mlirPassManagerCreate(raw);
+        let mut parse_error = String::new();
+        unsafe extern "C" fn append(part: MlirStringRef, out: *mut c_void) {
+            // SAFETY: `out` is `parse_error`.
+            unsafe { &mut *out.cast::<String>() }.push_str(&super::to_string(part));
+        }
+        let top = mlirPassManagerGetAsOpPassManager(manager);
+        let parsed = mlirParsePassPipeline(top, string_ref(pipeline), Some(append), (&raw mut parse_error).cast());
+        let result = if parsed.value == 0 {
+            Err(parse_error.trim().to_string())
+        } else if mlirPassManagerRunOnOp(manager, root.0).value == 0 {
+            Err(String::new())
+        } else {
+            Ok(())
+        };
+        mlirPassManagerDestroy(manager);
+        result
+    });
+    match result {
+        Ok(()) => Ok(messages),
+        Err(parse_error) if messages.is_empty() && parse_error.is_empty() => Err(format!("error: {pipeline} failed")),
+        Err(parse_error) => Err(if messages.is_empty() { parse_error } else { messages }),
+    }
+}
+
+/// mlir-opt with our passes: runs on the process's arguments, returns the exit code.
+pub fn opt_main() -> i32 {
+    let arguments: Vec<_> = std::env::args_os().filter_map(|a| CString::new(a.into_vec()).ok()).collect();
+    let mut argv: Vec<_> = arguments.iter().map(|a| a.as_ptr().cast_mut()).chain([std::ptr::null_mut()]).collect();
+    // SAFETY: argv is NUL-terminated strings and a null, alive through the call.
+    unsafe {
+        pass::tmOptMain(
+            arguments.len() as c_int,
+            argv.as_mut_ptr(),
+            string_ref("tinymlir modular optimizer driver\n"),
+            register,
+        )
+    }
+}

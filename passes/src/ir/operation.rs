@@ -1,0 +1,413 @@
+//! Operations, blocks, values and locations.
+
+use super::{Attr, Ctx, Type, handle, printed, string_ref, to_string};
+use mlir_sys::*;
+
+handle! {
+    /// An operation.
+    Op(MlirOperation)
+}
+handle! {
+    /// A block of a region.
+    Block(MlirBlock)
+}
+handle! {
+    /// A result of an operation or an argument of a block.
+    Value(MlirValue)
+}
+handle! {
+    /// Where something came from in the source.
+    Loc(MlirLocation)
+}
+
+impl Op {
+    fn some(raw: MlirOperation) -> Option<Op> {
+        (!raw.ptr.is_null()).then_some(Op(raw))
+    }
+    /// The operation of a melior module.
+    pub fn of(module: &melior::ir::Module) -> Op {
+        Op(module.as_operation().to_raw())
+    }
+    /// The context.
+    pub fn ctx(self) -> Ctx {
+        // SAFETY: a live operation (see the module's comment; so for every call below).
+        Ctx(unsafe { mlirOperationGetContext(self.0) })
+    }
+    /// The name with its dialect, such as `linalg.matmul`.
+    pub fn name(self) -> String {
+        // SAFETY: as above.
+        to_string(unsafe { mlirIdentifierStr(mlirOperationGetName(self.0)) })
+    }
+    /// Whether the name is `name`.
+    pub fn is(self, name: &str) -> bool {
+        self.name() == name
+    }
+    /// Whether it implements upstream's LinalgOp interface.
+    pub fn is_linalg(self) -> bool {
+        // SAFETY: as above.
+        unsafe { super::pass::tmLinalgIsLinalgOp(self.0) }
+    }
+    /// Where it came from.
+    pub fn loc(self) -> Loc {
+        // SAFETY: as above.
+        Loc(unsafe { mlirOperationGetLocation(self.0) })
+    }
+    /// Sets where it came from.
+    pub fn set_loc(self, loc: Loc) {
+        // SAFETY: as above.
+        unsafe { mlirOperationSetLocation(self.0, loc.0) }
+    }
+    /// The operation that holds it.
+    pub fn parent(self) -> Option<Op> {
+        // SAFETY: as above.
+        Op::some(unsafe { mlirOperationGetParentOperation(self.0) })
+    }
+    /// The nearest operation around it (itself excluded) with that name.
+    pub fn parent_named(self, name: &str) -> Option<Op> {
+        std::iter::successors(self.parent(), |p| p.parent()).find(|p| p.is(name))
+    }
+    /// The block that holds it; `None` for a top-level operation.
+    pub fn block(self) -> Option<Block> {
+        // SAFETY: as above.
+        let block = unsafe { mlirOperationGetBlock(self.0) };
+        (!block.ptr.is_null()).then_some(Block(block))
+    }
+    /// The next operation in its block.
+    pub fn next(self) -> Option<Op> {
+        // SAFETY: as above.
+        Op::some(unsafe { mlirOperationGetNextInBlock(self.0) })
+    }
+    /// Operands in order.
+    pub fn operands(self) -> Vec<Value> {
+        // SAFETY: as above, within the number of operands.
+        unsafe { (0..mlirOperationGetNumOperands(self.0)).map(|i| Value(mlirOperationGetOperand(self.0, i))).collect() }
+    }
+    /// Operand `i`. Panics past the end.
+    pub fn operand(self, i: usize) -> Value {
+        self.operands()[i]
+    }
+    /// Replaces operand `i`.
+    pub fn set_operand(self, i: usize, value: Value) {
+        assert!(i < self.operands().len(), "operand {i} of {}", self.name());
+        // SAFETY: in range.
+        unsafe { mlirOperationSetOperand(self.0, i as isize, value.0) }
+    }
+    /// Replaces all operands.
+    pub fn set_operands(self, values: &[Value]) {
+        let raw: Vec<_> = values.iter().map(|v| v.0).collect();
+        // SAFETY: `raw` lives through the call.
+        unsafe { mlirOperationSetOperands(self.0, raw.len() as isize, raw.as_ptr()) }
+    }
+    /// Results in order.
+    pub fn results(self) -> Vec<Value> {
+        // SAFETY: within the number of results.
+        unsafe { (0..mlirOperationGetNumResults(self.0)).map(|i| Value(mlirOperationGetResult(self.0, i))).collect() }
+    }
+    /// Result `i`. Panics past the end.
+    pub fn result(self, i: usize) -> Value {
+        self.results()[i]
+    }
+    /// The blocks of region `i`, empty when there is no such region.
+    pub fn blocks(self, i: usize) -> Vec<Block> {
+        // SAFETY: the index is checked, and the list of blocks ends with null.
+        unsafe {
+            if i as isize >= mlirOperationGetNumRegions(self.0) {
+                return vec![];
+            }
+            let first = mlirRegionGetFirstBlock(mlirOperationGetRegion(self.0, i as isize));
+            std::iter::successors(Some(first), |b| Some(mlirBlockGetNextInRegion(*b)))
+                .take_while(|b| !b.ptr.is_null())
+                .map(Block)
+                .collect()
+        }
+    }
+    /// The number of regions.
+    pub fn num_regions(self) -> usize {
+        // SAFETY: as above.
+        unsafe { mlirOperationGetNumRegions(self.0) as usize }
+    }
+    /// The operations of the first block of the first region, such as a module's.
+    pub fn body(self) -> Vec<Op> {
+        self.blocks(0).first().map(|b| b.ops()).unwrap_or_default()
+    }
+    /// Itself and every operation inside, outer before inner, in textual order.
+    pub fn walk(self) -> Vec<Op> {
+        fn visit(op: Op, out: &mut Vec<Op>) {
+            out.push(op);
+            for region in 0..op.num_regions() {
+                for block in op.blocks(region) {
+                    block.ops().into_iter().for_each(|inner| visit(inner, out));
+                }
+            }
+        }
+        let mut out = vec![];
+        visit(self, &mut out);
+        out
+    }
+    /// Every operation inside with one of these names.
+    pub fn find(self, names: &[&str]) -> Vec<Op> {
+        self.walk().into_iter().filter(|op| names.contains(&op.name().as_str())).collect()
+    }
+    /// An attribute, inherent or discardable.
+    pub fn attr(self, name: &str) -> Option<Attr> {
+        // SAFETY: as above; absent is null.
+        Attr::some(unsafe { mlirOperationGetAttributeByName(self.0, string_ref(name)) })
+    }
+    /// Sets an attribute.
+    pub fn set_attr(self, name: &str, value: Attr) {
+        // SAFETY: as above.
+        unsafe { mlirOperationSetAttributeByName(self.0, string_ref(name), value.0) }
+    }
+    /// Removes an attribute; whether it was there.
+    pub fn remove_attr(self, name: &str) -> bool {
+        // SAFETY: as above.
+        unsafe { mlirOperationRemoveAttributeByName(self.0, string_ref(name)) }
+    }
+    /// The symbol's name, when it is a symbol.
+    pub fn symbol(self) -> Option<String> {
+        self.attr("sym_name").and_then(|a| a.as_str())
+    }
+    /// Whether it is a symbol that only its own module sees.
+    pub fn is_private(self) -> bool {
+        self.attr("sym_visibility").and_then(|a| a.as_str()).is_some_and(|v| v != "public")
+    }
+    /// Erases it. Its results must have no uses left.
+    pub fn erase(self) {
+        // SAFETY: the caller drops every handle to it and to what is inside.
+        unsafe {
+            mlirOperationRemoveFromParent(self.0);
+            mlirOperationDestroy(self.0)
+        }
+    }
+    /// Moves it before `other`.
+    pub fn move_before(self, other: Op) {
+        // SAFETY: both live.
+        unsafe { mlirOperationMoveBefore(self.0, other.0) }
+    }
+    /// Moves it after `other`.
+    pub fn move_after(self, other: Op) {
+        // SAFETY: both live.
+        unsafe { mlirOperationMoveAfter(self.0, other.0) }
+    }
+    /// A copy of it, operands unchanged, inserted before `other`.
+    pub fn clone_before(self, other: Op) -> Op {
+        let block = other.block().expect("an operation inside a block");
+        // SAFETY: both live; the block takes the copy over.
+        unsafe {
+            let copy = mlirOperationClone(self.0);
+            mlirBlockInsertOwnedOperationBefore(block.0, other.0, copy);
+            Op(copy)
+        }
+    }
+    /// Replaces every use of its results and erases it.
+    pub fn replace_with(self, values: &[Value]) {
+        for (old, new) in self.results().into_iter().zip(values) {
+            old.replace_all_uses(*new);
+        }
+        self.erase();
+    }
+    /// Whether the verifier accepts it; it emits diagnostics where not.
+    pub fn verify(self) -> bool {
+        // SAFETY: as above.
+        unsafe { mlirOperationVerify(self.0) }
+    }
+    /// Builds operations from text and inserts them before this one.
+    ///
+    /// `text` is the body of a function whose parameters are `inputs`, each a name (without `%`) and a value. It may end in
+    /// `return %a, %b : type, type`; those values are returned. `declarations` are module-level operations that the text
+    /// refers to and that the module at hand holds already. The new operations take this one's location.
+    ///
+    /// The text is the compiler's own: text that does not parse is an error of ours, reported with the text.
+    pub fn build_before(self, inputs: &[(&str, Value)], declarations: &str, text: &str) -> Result<Vec<Value>, String> {
+        let parameters: Vec<_> = inputs.iter().map(|(name, v)| format!("%{name}: {}", v.ty())).collect();
+        let results =
+            text.rsplit_once("return ").and_then(|(_, r)| r.split_once(" : ")).map_or("", |(_, types)| types.trim());
+        let ending = if text.contains("return ") || text.contains("llvm.unreachable") { "" } else { "return" };
+        let module = format!(
+            "module {{\n{declarations}\nfunc.func private @snippet({}) -> ({results}) {{\n{text}\n{ending}\n}}\n}}",
+            parameters.join(", ")
+        );
+        let parsed = Op::parse(self.ctx(), &module, "tinymlir-snippet")
+            .ok_or_else(|| format!("internal error: cannot build\n{module}"))?;
+        let function = parsed.find(&["func.func"]).into_iter().find(|f| f.symbol().as_deref() == Some("snippet"));
+        let block = function.and_then(|f| f.blocks(0).first().copied()).ok_or("internal error: no snippet")?;
+        for (argument, (_, value)) in block.arguments().into_iter().zip(inputs) {
+            argument.replace_all_uses(*value);
+        }
+        let mut ops = block.ops();
+        let terminator = ops.pop().ok_or("internal error: an empty snippet")?;
+        let returned = terminator.operands();
+        for op in ops {
+            op.move_before(self);
+            op.walk().into_iter().for_each(|inner| inner.set_loc(self.loc()));
+        }
+        terminator.erase();
+        parsed.destroy();
+        Ok(returned)
+    }
+    /// Parses a top-level operation; `None` after a diagnostic. The caller inserts or destroys it.
+    pub fn parse(ctx: Ctx, text: &str, file: &str) -> Option<Op> {
+        // SAFETY: both strings live through the call.
+        let text = std::ffi::CString::new(text).ok()?;
+        let source = MlirStringRef { data: text.as_ptr(), length: text.as_bytes().len() };
+        Op::some(unsafe { mlirOperationCreateParse(ctx.0, source, string_ref(file)) })
+    }
+    /// Destroys a top-level operation.
+    pub fn destroy(self) {
+        // SAFETY: the caller owns it.
+        unsafe { mlirOperationDestroy(self.0) }
+    }
+    /// The function of a symbol table operation (a module) with this name.
+    pub fn lookup(self, symbol: &str) -> Option<Op> {
+        self.body().into_iter().find(|op| op.symbol().as_deref() == Some(symbol))
+    }
+    /// Appends a copy of `op` to this module's body.
+    pub fn append_clone(self, op: Op) -> Op {
+        let block = self.blocks(0)[0];
+        // SAFETY: the block takes the copy over.
+        unsafe {
+            let copy = mlirOperationClone(op.0);
+            mlirBlockAppendOwnedOperation(block.0, copy);
+            Op(copy)
+        }
+    }
+    /// Inserts a copy of `op` at the start of this module's body.
+    pub fn prepend_clone(self, op: Op) -> Op {
+        let block = self.blocks(0)[0];
+        // SAFETY: the block takes the copy over.
+        unsafe {
+            let copy = mlirOperationClone(op.0);
+            mlirBlockInsertOwnedOperation(block.0, 0, copy);
+            Op(copy)
+        }
+    }
+    /// Declares what `text` says (such as `func.func private @f(i32)`) at the start of this module, unless its symbol is
+    /// there already.
+    pub fn declare(self, text: &str) -> Result<(), String> {
+        let parsed = Op::parse(self.ctx(), &format!("module {{ {text} }}"), "tinymlir-declaration")
+            .ok_or_else(|| format!("internal error: cannot declare {text}"))?;
+        for declaration in parsed.body() {
+            if declaration.symbol().is_some_and(|s| self.lookup(&s).is_none()) {
+                let copy = self.prepend_clone(declaration);
+                copy.set_loc(self.loc());
+            }
+        }
+        parsed.destroy();
+        Ok(())
+    }
+    /// A symbol name that starts with `base` and that this module does not hold.
+    pub fn unique_symbol(self, base: &str) -> String {
+        if self.lookup(base).is_none() {
+            return base.to_string();
+        }
+        (0..).map(|i| format!("{base}_{i}")).find(|name| self.lookup(name).is_none()).unwrap_or_default()
+    }
+}
+
+impl std::fmt::Display for Op {
+    fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
+        // SAFETY: a live operation.
+        f.write_str(&printed(|append, out| unsafe { mlirOperationPrint(self.0, append, out) }))
+    }
+}
+
+impl Block {
+    /// Its operations in order.
+    pub fn ops(self) -> Vec<Op> {
+        // SAFETY: a live block; an empty one gives null.
+        std::iter::successors(Op::some(unsafe { mlirBlockGetFirstOperation(self.0) }), |op| op.next()).collect()
+    }
+    /// Its arguments in order.
+    pub fn arguments(self) -> Vec<Value> {
+        // SAFETY: within the number of arguments.
+        unsafe { (0..mlirBlockGetNumArguments(self.0)).map(|i| Value(mlirBlockGetArgument(self.0, i))).collect() }
+    }
+    /// Its last operation. Panics on an empty block.
+    pub fn terminator(self) -> Op {
+        *self.ops().last().expect("a block with a terminator")
+    }
+    /// The operation whose region holds it.
+    pub fn parent(self) -> Op {
+        // SAFETY: a live block in a region of an operation.
+        Op(unsafe { mlirBlockGetParentOperation(self.0) })
+    }
+}
+
+impl Value {
+    /// Its type.
+    pub fn ty(self) -> Type {
+        // SAFETY: a live value.
+        Type(unsafe { mlirValueGetType(self.0) })
+    }
+    /// Changes its type; users must accept the new one.
+    pub fn set_ty(self, ty: Type) {
+        // SAFETY: a live value.
+        unsafe { mlirValueSetType(self.0, ty.0) }
+    }
+    /// The operation that makes it; `None` for a block's argument.
+    pub fn def(self) -> Option<Op> {
+        // SAFETY: the kind is checked first.
+        unsafe { mlirValueIsAOpResult(self.0).then(|| Op(mlirOpResultGetOwner(self.0))) }
+    }
+    /// The block and the number, when it is a block's argument.
+    pub fn block_argument(self) -> Option<(Block, usize)> {
+        // SAFETY: the kind is checked first.
+        unsafe {
+            mlirValueIsABlockArgument(self.0)
+                .then(|| (Block(mlirBlockArgumentGetOwner(self.0)), mlirBlockArgumentGetArgNumber(self.0) as usize))
+        }
+    }
+    /// Every use: the operation and the operand's number.
+    pub fn uses(self) -> Vec<(Op, usize)> {
+        let mut uses = vec![];
+        // SAFETY: the list of uses ends with null.
+        unsafe {
+            let mut operand = mlirValueGetFirstUse(self.0);
+            while !mlirOpOperandIsNull(operand) {
+                uses.push((Op(mlirOpOperandGetOwner(operand)), mlirOpOperandGetOperandNumber(operand) as usize));
+                operand = mlirOpOperandGetNextUse(operand);
+            }
+        }
+        uses
+    }
+    /// Makes every use of it a use of `other`.
+    pub fn replace_all_uses(self, other: Value) {
+        // SAFETY: both live.
+        unsafe { mlirValueReplaceAllUsesOfWith(self.0, other.0) }
+    }
+}
+
+impl Loc {
+    /// File, line and column, when it holds them.
+    pub fn file(self) -> Option<(String, u32, u32)> {
+        let (mut file, mut line, mut column) = (string_ref(""), 0, 0);
+        // SAFETY: the pointers are valid for the call.
+        let found = unsafe { super::pass::tmLocationFile(self.0, &mut file, &mut line, &mut column) };
+        found.then(|| (to_string(file), line, column))
+    }
+}
+
+impl std::fmt::Display for Loc {
+    /// `file:line:column`, or what MLIR prints where there is no file.
+    fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
+        match self.file() {
+            Some((file, line, column)) => write!(f, "{file}:{line}:{column}"),
+            // SAFETY: a live location.
+            None => f.write_str(&printed(|append, out| unsafe { mlirLocationPrint(self.0, append, out) })),
+        }
+    }
+}
+
+/// Upstream's linalg rewrites, through the shim.
+impl Op {
+    /// Fuses elementwise operations inside, and moves reshapes out of the way, except across contractions.
+    pub fn linalg_fuse(self) {
+        // SAFETY: a live operation whose context has the linalg, tensor, affine and arith dialects loaded.
+        unsafe { super::pass::tmLinalgFuse(self.0) };
+    }
+    /// Decomposes softmax, winograd operations, pack and unpack inside. Whether all could be; a diagnostic says which not.
+    pub fn linalg_decompose(self) -> bool {
+        // SAFETY: as above.
+        unsafe { super::pass::tmLinalgDecompose(self.0) }
+    }
+}
