@@ -3,6 +3,8 @@
 //! A pass is one file named after its argument; [`PASSES`] and [`PIPELINES`] list them. The crate knows nothing of the
 //! engine, CUDA or any model: what a pass needs of a chip comes from its options.
 
+#[cfg(test)]
+mod docs;
 pub mod ir;
 pub mod pipelines;
 

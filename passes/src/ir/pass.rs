@@ -45,6 +45,15 @@ impl Opt {
     pub const fn integers(name: &'static str, description: &'static str) -> Opt {
         Opt { name, description, initial: "", kind: Kind::Integers }
     }
+    /// What its value is, for the documentation.
+    pub const fn kind(&self) -> &'static str {
+        match self.kind {
+            Kind::String => "text",
+            Kind::Integer => "integer",
+            Kind::Boolean => "true or false",
+            Kind::Integers => "integers",
+        }
+    }
 }
 
 /// A pass. A file of a pass holds one of these as `PASS`.
