@@ -49,6 +49,7 @@ fn diagnosed<T>(context: MlirContext, body: impl FnOnce() -> T) -> (T, String) {
         let write = |kind: &str, diagnostic: MlirDiagnostic| {
             // SAFETY: a live diagnostic.
             let loc = Loc(unsafe { mlirDiagnosticGetLocation(diagnostic) });
+            // SAFETY: a live diagnostic.
             let text = printed(|append, data| unsafe { mlirDiagnosticPrint(diagnostic, append, data) });
             let place = loc.file().map(|(f, l, c)| format!("{f}:{l}:{c}: ")).unwrap_or_default();
             let mut out = out.borrow_mut();

@@ -247,9 +247,9 @@ impl Op {
     }
     /// Parses a top-level operation; `None` after a diagnostic. The caller inserts or destroys it.
     pub fn parse(ctx: Ctx, text: &str, file: &str) -> Option<Op> {
-        // SAFETY: both strings live through the call.
         let text = std::ffi::CString::new(text).ok()?;
         let source = MlirStringRef { data: text.as_ptr(), length: text.as_bytes().len() };
+        // SAFETY: both strings live through the call.
         Op::some(unsafe { mlirOperationCreateParse(ctx.0, source, string_ref(file)) })
     }
     /// Destroys a top-level operation.
