@@ -39,7 +39,7 @@ void makeOptions(Parent &parent, const TmOption *options, size_t count, OptionLi
     }
   }
 }
-template <typename T> const T &scalar(const OptionList &options, size_t i) {
+template <typename T> decltype(auto) scalar(const OptionList &options, size_t i) {
   return static_cast<const Scalar<T> *>(options[i].get())->getValue();
 }
 

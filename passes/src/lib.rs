@@ -19,8 +19,16 @@ macro_rules! passes {
     };
 }
 
+mod contraction;
+pub use contraction::{Body, Contraction, View};
+
 passes! {
+    tinymlir_blas,
+    tinymlir_deallocate,
+    tinymlir_entry_arguments,
     tinymlir_fuse,
+    tinymlir_lower_asserts,
+    tinymlir_record_signatures,
 }
 
 /// Every pipeline of ours.

@@ -1,9 +1,9 @@
 //! Pipelines: the stages as names. Each stage's output is valid input of the next, as text.
 
-use crate::ir::Pipeline;
+use crate::ir::{Opt, Pipeline};
 
 /// Every pipeline, in the order in which they run.
-pub const ALL: &[&Pipeline] = &[&OPTIMIZE];
+pub const ALL: &[&Pipeline] = &[&OPTIMIZE, &BUFFERIZE, &LOWER_CPU];
 
 /// Tensors to fewer, fused operations on tensors.
 pub static OPTIMIZE: Pipeline = Pipeline {
@@ -12,3 +12,35 @@ pub static OPTIMIZE: Pipeline = Pipeline {
     options: &[],
     expand: |_| "canonicalize,cse,tinymlir-fuse,canonicalize,cse".into(),
 };
+
+/// Tensors to memrefs, with deallocation. Functions on memrefs pass untouched.
+pub static BUFFERIZE: Pipeline = Pipeline {
+    argument: "tinymlir-bufferize",
+    description: "Bufferize functions on tensors, in place where possible, and free every buffer; arguments are not written to",
+    options: &[],
+    expand: |_| {
+        "tinymlir-entry-arguments,eliminate-empty-tensors,empty-tensor-to-alloc-tensor,\
+         one-shot-bufferize{bufferize-function-boundaries function-boundary-type-conversion=identity-layout-map \
+         unknown-type-conversion=identity-layout-map allow-return-allocs-from-loops buffer-alignment=64},\
+         canonicalize,cse,drop-equivalent-buffer-results,tinymlir-deallocate,convert-bufferization-to-memref,\
+         canonicalize,cse"
+            .into()
+    },
+};
+
+/// Memrefs to LLVM for the host.
+pub static LOWER_CPU: Pipeline = Pipeline {
+    argument: "tinymlir-lower-cpu",
+    description: "Contractions to CBLAS, everything else to loops, all to LLVM for the host",
+    options: &[Opt::boolean("blas", "true", "Turn contractions into CBLAS calls")],
+    expand: |options| {
+        let blas = if options.boolean("blas") { "tinymlir-blas," } else { "" };
+        format!("tinymlir-record-signatures,{blas}convert-linalg-to-loops,tinymlir-lower-asserts,{HOST_TO_LLVM}")
+    },
+};
+
+/// Host code without linalg to LLVM. Allocation goes through generic functions, so that the module may define `malloc`.
+pub const HOST_TO_LLVM: &str = "expand-realloc,memref-expand,expand-strided-metadata,lower-affine,\
+    convert-vector-to-scf,convert-scf-to-cf,convert-complex-to-standard,math-expand-ops,arith-expand,convert-math-to-llvm,convert-math-to-libm,\
+    convert-vector-to-llvm,convert-complex-to-llvm,finalize-memref-to-llvm{use-generic-functions=true},convert-index-to-llvm,\
+    convert-arith-to-llvm,convert-func-to-llvm,convert-cf-to-llvm,convert-ub-to-llvm,reconcile-unrealized-casts";

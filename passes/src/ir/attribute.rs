@@ -45,6 +45,17 @@ impl Attr {
         // SAFETY: `raw` lives through the call.
         Attr(unsafe { mlirArrayAttrGet(ctx.0, raw.len() as isize, raw.as_ptr()) })
     }
+    /// A dictionary.
+    pub fn dictionary(ctx: Ctx, entries: &[(String, Attr)]) -> Attr {
+        // SAFETY: the strings and the vector live through the calls.
+        unsafe {
+            let raw: Vec<_> = entries
+                .iter()
+                .map(|(name, value)| mlirNamedAttributeGet(mlirIdentifierGet(ctx.0, string_ref(name)), value.0))
+                .collect();
+            Attr(mlirDictionaryAttrGet(ctx.0, raw.len() as isize, raw.as_ptr()))
+        }
+    }
     /// The text of a string attribute.
     pub fn as_str(self) -> Option<String> {
         // SAFETY: the kind is checked first (so below).

@@ -115,10 +115,8 @@ impl Op {
                 return vec![];
             }
             let first = mlirRegionGetFirstBlock(mlirOperationGetRegion(self.0, i as isize));
-            std::iter::successors(Some(first), |b| Some(mlirBlockGetNextInRegion(*b)))
-                .take_while(|b| !b.ptr.is_null())
-                .map(Block)
-                .collect()
+            let some = |b: MlirBlock| (!b.ptr.is_null()).then_some(b);
+            std::iter::successors(some(first), |b| some(mlirBlockGetNextInRegion(*b))).map(Block).collect()
         }
     }
     /// The number of regions.
@@ -409,5 +407,52 @@ impl Op {
     pub fn linalg_decompose(self) -> bool {
         // SAFETY: as above.
         unsafe { super::pass::tmLinalgDecompose(self.0) }
+    }
+}
+
+/// Upstream's queries on linalg operations.
+impl Op {
+    /// Whether upstream takes it for a contraction: a linalg operation that multiplies two inputs and sums into one output.
+    pub fn is_contraction(self) -> bool {
+        // SAFETY: a live operation.
+        self.is_linalg() && unsafe { mlirLinalgIsAContractionOp(self.0) }
+    }
+    /// The indexing maps of a linalg operation, empty for any other.
+    pub fn linalg_maps(self) -> Vec<super::AffineMap> {
+        if !self.is_linalg() {
+            return vec![];
+        }
+        // SAFETY: a linalg operation.
+        let maps = Attr::some(unsafe { mlirLinalgGetIndexingMapsAttribute(self.0) });
+        maps.and_then(|m| m.elements()).unwrap_or_default().into_iter().filter_map(|m| m.as_map()).collect()
+    }
+}
+
+/// Attributes of a function's arguments.
+impl Op {
+    /// The attributes of argument `i` of a function.
+    pub fn arg_attrs(self, i: usize) -> Vec<(String, Attr)> {
+        let all = self.attr("arg_attrs").and_then(|a| a.elements()).unwrap_or_default();
+        all.get(i).map(|d| d.entries()).unwrap_or_default()
+    }
+    /// One attribute of argument `i` of a function.
+    pub fn arg_attr(self, i: usize, name: &str) -> Option<Attr> {
+        self.arg_attrs(i).into_iter().find(|(n, _)| n == name).map(|(_, value)| value)
+    }
+    /// Sets an attribute of argument `i` of a function.
+    pub fn set_arg_attr(self, i: usize, name: &str, value: Attr) {
+        let ctx = self.ctx();
+        let count = self.blocks(0).first().map_or(0, |b| b.arguments().len());
+        let dictionaries: Vec<Attr> = (0..count)
+            .map(|j| {
+                let mut entries = self.arg_attrs(j);
+                if j == i {
+                    entries.retain(|(n, _)| n != name);
+                    entries.push((name.into(), value));
+                }
+                Attr::dictionary(ctx, &entries)
+            })
+            .collect();
+        self.set_attr("arg_attrs", Attr::array(ctx, &dictionaries));
     }
 }

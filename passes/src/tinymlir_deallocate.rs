@@ -1,0 +1,44 @@
+//! `tinymlir-deallocate`: free what the bufferize stage allocated, and nothing else.
+//!
+//! Runs upstream's ownership-based deallocation on the functions that `tinymlir-entry-arguments` marked. Upstream's own
+//! pipeline runs on whole modules and stops at any `memref.dealloc`, so that a module with one hand-written function on
+//! memrefs could not be compiled. Runs last in the bufferize stage, once for every target, and removes the marks.
+//!
+//! It refuses what `ownership-based-buffer-deallocation` refuses.
+
+use crate::{
+    ir::{Op, Pass, PassCx, PassResult},
+    tinymlir_entry_arguments::BUFFERIZED,
+};
+use mlir_sys::*;
+
+pub static PASS: Pass = Pass {
+    argument: "tinymlir-deallocate",
+    description: "Insert deallocations into the functions that were bufferized",
+    anchor: "builtin.module",
+    options: &[],
+    statistics: &[],
+    dialects: &[
+        mlirGetDialectHandle__bufferization__,
+        mlirGetDialectHandle__memref__,
+        mlirGetDialectHandle__scf__,
+        mlirGetDialectHandle__arith__,
+        mlirGetDialectHandle__func__,
+    ],
+    run,
+};
+
+fn run(cx: &PassCx, module: Op) -> PassResult {
+    let mut any = false;
+    for function in module.find(&["func.func"]) {
+        if !function.remove_attr(BUFFERIZED) {
+            continue;
+        }
+        any = true;
+        cx.run_pipeline(
+            "expand-realloc{emit-deallocs=false},canonicalize,ownership-based-buffer-deallocation,canonicalize,buffer-deallocation-simplification",
+            function,
+        )?;
+    }
+    if any { cx.run_pipeline("bufferization-lower-deallocations,cse,canonicalize", module) } else { Ok(()) }
+}

@@ -1,0 +1,61 @@
+//! `tinymlir-entry-arguments`: a caller's arrays are not written to unless it says so.
+//!
+//! One-shot bufferization takes the arguments of public functions for its own and computes in place in them. This sets
+//! `bufferization.writable = false` on every tensor argument of a public function that has no `tinymlir.writable`, and
+//! `true` on the others; what a user already set stays. It also marks each function that holds tensors with
+//! `tinymlir.bufferized`, which tells `tinymlir-deallocate` where buffers are the compiler's, and turns unstructured
+//! control flow in those into structured, which deallocation needs. Runs first in the bufferize stage.
+//!
+//! It refuses what `lift-cf-to-scf` refuses.
+
+use crate::ir::{Attr, Op, Pass, PassCx, PassResult};
+use mlir_sys::*;
+
+pub static PASS: Pass = Pass {
+    argument: "tinymlir-entry-arguments",
+    description: "Protect the tensor arguments of public functions from being written to",
+    anchor: "builtin.module",
+    options: &[],
+    statistics: &[],
+    dialects: &[
+        mlirGetDialectHandle__bufferization__,
+        mlirGetDialectHandle__scf__,
+        mlirGetDialectHandle__arith__,
+        mlirGetDialectHandle__ub__,
+    ],
+    run,
+};
+
+/// The mark on a function that the bufferize stage bufferizes.
+pub const BUFFERIZED: &str = "tinymlir.bufferized";
+
+fn run(cx: &PassCx, module: Op) -> PassResult {
+    for function in module.find(&["func.func"]) {
+        let Some(entry) = function.blocks(0).first().copied() else { continue };
+        if !has_tensors(function) {
+            continue;
+        }
+        function.set_attr(BUFFERIZED, Attr::unit(module.ctx()));
+        if function.blocks(0).len() > 1 {
+            cx.run_pipeline("lift-cf-to-scf", function)?;
+        }
+        if function.is_private() {
+            continue;
+        }
+        for (i, argument) in entry.arguments().into_iter().enumerate() {
+            if argument.ty().is_tensor() && function.arg_attr(i, "bufferization.writable").is_none() {
+                let writable = function.arg_attr(i, "tinymlir.writable").is_some();
+                function.set_arg_attr(i, "bufferization.writable", Attr::boolean(module.ctx(), writable));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Whether a function has a tensor anywhere.
+fn has_tensors(function: Op) -> bool {
+    let tensors = |types: Vec<crate::ir::Type>| types.into_iter().any(|t| t.is_tensor());
+    let signature = function.attr("function_type").and_then(|t| t.as_type()).and_then(|t| t.function());
+    signature.is_some_and(|(inputs, results)| tensors(inputs) || tensors(results))
+        || function.walk().into_iter().any(|op| tensors(op.results().into_iter().map(|r| r.ty()).collect()))
+}
