@@ -22,6 +22,17 @@ bool tmLinalgIsLinalgOp(MlirOperation op) { return isa<linalg::LinalgOp>(unwrap(
 bool tmLinalgFuse(MlirOperation root) {
   Operation *op = unwrap(root);
   MLIRContext *context = op->getContext();
+  // A generic that is exactly a contraction gets its name back.
+  SmallVector<linalg::GenericOp> contractions;
+  op->walk([&](linalg::GenericOp generic) {
+    if (linalg::isaContractionOpInterface(generic))
+      contractions.push_back(generic);
+  });
+  IRRewriter rewriter(context);
+  for (linalg::GenericOp generic : contractions) {
+    rewriter.setInsertionPoint(generic);
+    (void)linalg::specializeGenericOp(rewriter, generic); // stays a generic where there is no name for it
+  }
   RewritePatternSet patterns(context);
   // Upstream's choice (a producer with one use), but a contraction takes part on neither side.
   linalg::ControlFusionFn control = [](OpOperand *fused) {

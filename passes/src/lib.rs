@@ -25,6 +25,7 @@ pub use contraction::{Body, Contraction, View};
 passes! {
     tinymlir_blas,
     tinymlir_deallocate,
+    tinymlir_decompose,
     tinymlir_entry_arguments,
     tinymlir_fuse,
     tinymlir_lower_asserts,

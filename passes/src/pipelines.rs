@@ -10,7 +10,7 @@ pub static OPTIMIZE: Pipeline = Pipeline {
     argument: "tinymlir-optimize",
     description: "Canonicalize and fuse elementwise operations on tensors; contractions pass untouched",
     options: &[],
-    expand: |_| "canonicalize,cse,tinymlir-fuse,canonicalize,cse".into(),
+    expand: |_| "tinymlir-decompose,canonicalize,cse,tinymlir-fuse,canonicalize,cse".into(),
 };
 
 /// Tensors to memrefs, with deallocation. Functions on memrefs pass untouched.
@@ -19,7 +19,7 @@ pub static BUFFERIZE: Pipeline = Pipeline {
     description: "Bufferize functions on tensors, in place where possible, and free every buffer; arguments are not written to",
     options: &[],
     expand: |_| {
-        "tinymlir-entry-arguments,eliminate-empty-tensors,empty-tensor-to-alloc-tensor,\
+        "tinymlir-decompose,tinymlir-entry-arguments,eliminate-empty-tensors,empty-tensor-to-alloc-tensor,\
          one-shot-bufferize{bufferize-function-boundaries function-boundary-type-conversion=identity-layout-map \
          unknown-type-conversion=identity-layout-map allow-return-allocs-from-loops buffer-alignment=64},\
          canonicalize,cse,drop-equivalent-buffer-results,tinymlir-deallocate,convert-bufferization-to-memref,\
@@ -41,6 +41,6 @@ pub static LOWER_CPU: Pipeline = Pipeline {
 
 /// Host code without linalg to LLVM. Allocation goes through generic functions, so that the module may define `malloc`.
 pub const HOST_TO_LLVM: &str = "expand-realloc,memref-expand,expand-strided-metadata,lower-affine,\
-    convert-vector-to-scf,convert-scf-to-cf,convert-complex-to-standard,math-expand-ops,arith-expand,convert-math-to-llvm,convert-math-to-libm,\
+    convert-vector-to-scf,convert-scf-to-cf,convert-complex-to-standard,convert-math-to-funcs{convert-ctlz=false},math-expand-ops,arith-expand,convert-math-to-llvm,convert-math-to-libm,\
     convert-vector-to-llvm,convert-complex-to-llvm,finalize-memref-to-llvm{use-generic-functions=true},convert-index-to-llvm,\
     convert-arith-to-llvm,convert-func-to-llvm,convert-cf-to-llvm,convert-ub-to-llvm,reconcile-unrealized-casts";

@@ -21,6 +21,7 @@ pub static PASS: Pass = Pass {
         mlirGetDialectHandle__bufferization__,
         mlirGetDialectHandle__scf__,
         mlirGetDialectHandle__arith__,
+        mlirGetDialectHandle__tensor__,
         mlirGetDialectHandle__ub__,
     ],
     run,
@@ -38,6 +39,7 @@ fn run(cx: &PassCx, module: Op) -> PassResult {
         function.set_attr(BUFFERIZED, Attr::unit(module.ctx()));
         if function.blocks(0).len() > 1 {
             cx.run_pipeline("lift-cf-to-scf", function)?;
+            poison_to_empty(cx, function)?;
         }
         if function.is_private() {
             continue;
@@ -48,6 +50,19 @@ fn run(cx: &PassCx, module: Op) -> PassResult {
                 function.set_arg_attr(i, "bufferization.writable", Attr::boolean(module.ctx(), writable));
             }
         }
+    }
+    Ok(())
+}
+
+/// Where a lifted branch has no value for a tensor it yields poison, which cannot be bufferized: an empty one serves.
+fn poison_to_empty(cx: &PassCx, function: Op) -> PassResult {
+    for op in function.find(&["ub.poison"]) {
+        let ty = op.result(0).ty();
+        let Some(shape) = ty.shape().filter(|_| ty.is_tensor()) else { continue };
+        let sizes = vec!["%c0"; shape.iter().filter(|size| size.is_none()).count()].join(", ");
+        let text = format!("%c0 = arith.constant 0 : index\n%e = tensor.empty({sizes}) : {ty}\nreturn %e : {ty}");
+        let empty = cx.check(op, op.build_before(&[], "", &text))?;
+        op.replace_with(&empty);
     }
     Ok(())
 }
