@@ -26,6 +26,7 @@ passes! {
     tinymlir_blas,
     tinymlir_deallocate,
     tinymlir_decompose,
+    tinymlir_drop_writable_results,
     tinymlir_entry_arguments,
     tinymlir_fuse,
     tinymlir_lower_asserts,

@@ -22,7 +22,7 @@ pub static BUFFERIZE: Pipeline = Pipeline {
         "tinymlir-decompose,tinymlir-entry-arguments,eliminate-empty-tensors,empty-tensor-to-alloc-tensor,\
          one-shot-bufferize{bufferize-function-boundaries function-boundary-type-conversion=identity-layout-map \
          unknown-type-conversion=identity-layout-map allow-return-allocs-from-loops buffer-alignment=64},\
-         canonicalize,cse,drop-equivalent-buffer-results,tinymlir-deallocate,convert-bufferization-to-memref,\
+         canonicalize,cse,tinymlir-drop-writable-results,drop-equivalent-buffer-results,tinymlir-deallocate,convert-bufferization-to-memref,\
          canonicalize,cse"
             .into()
     },
