@@ -22,10 +22,6 @@ func.func @step(%cache: tensor<8x4xf32> {tinymlir.writable, tinymlir.name = "cac
       linalg.yield %0 : f32 }
   return %new, %s : tensor<8x4xf32>, tensor<4xf32>
 }
-  %a:2 = call @step(%cache, %row, %pos) : (tensor<8x4xf32>, tensor<1x4xf32>, tensor<1xi32>) -> (tensor<8x4xf32>, tensor<4xf32>)
-  %b:2 = call @step(%a#0, %row, %pos) : (tensor<8x4xf32>, tensor<1x4xf32>, tensor<1xi32>) -> (tensor<8x4xf32>, tensor<4xf32>)
-  return %b#0, %b#1 : tensor<8x4xf32>, tensor<4xf32>
-}
 
 // A caller inside the module goes on with its own argument.
 // CHECK-LABEL: func.func @twice(
