@@ -5,6 +5,7 @@
 #include "mlir/InitAllDialects.h"
 #include "mlir/InitAllExtensions.h"
 #include "mlir/InitAllPasses.h"
+#include "mlir/Parser/Parser.h"
 #include "mlir/Target/LLVMIR/Dialect/All.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
 using namespace mlir;
@@ -13,6 +14,11 @@ extern "C" {
 void tmRegisterExtensions(MlirDialectRegistry registry) {
   registerAllExtensions(*unwrap(registry));
   registerAllGPUToLLVMIRTranslations(*unwrap(registry)); // gpu-module-to-binary
+}
+MlirOperation tmParseModule(MlirContext context, MlirStringRef source, MlirStringRef file) {
+  ParserConfig config(unwrap(context));
+  OwningOpRef<ModuleOp> module = parseSourceString<ModuleOp>(unwrap(source), config, unwrap(file));
+  return wrap(module ? module.release().getOperation() : nullptr);
 }
 int tmOptMain(int argc, char **argv, MlirStringRef banner, void (*registerOurs)()) {
   registerAllPasses();

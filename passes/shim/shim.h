@@ -51,6 +51,8 @@ void tmRegisterPass(const TmPass *);
 void tmRegisterPipeline(const TmPipeline *);
 int tmOptMain(int argc, char **argv, MlirStringRef banner, void (*registerOurs)());
 void tmRegisterExtensions(MlirDialectRegistry registry);
+// Parses text (NUL-terminated behind its end) or bytecode; wraps what is no builtin.module in one. Null after a diagnostic.
+MlirOperation tmParseModule(MlirContext context, MlirStringRef source, MlirStringRef file);
 
 // severity: mlir::DiagnosticSeverity (0 note, 1 warning, 2 error, 3 remark).
 void tmEmit(MlirLocation location, int severity, MlirStringRef message, MlirLocation noteLocation, MlirStringRef note);

@@ -77,7 +77,7 @@ fn diagnosed<T>(context: MlirContext, body: impl FnOnce() -> T) -> (T, String) {
     (result, out.into_inner())
 }
 
-/// Parses a module from text or bytecode. `file` names it in locations and messages.
+/// Parses a module from text or bytecode; operations outside a module are put in one. `file` names it in locations and messages.
 ///
 /// Fails with every diagnostic, one a line, each with its position.
 pub fn parse<'c>(context: &'c Context, source: &[u8], file: &str) -> Result<Module<'c>, String> {
@@ -87,18 +87,12 @@ pub fn parse<'c>(context: &'c Context, source: &[u8], file: &str) -> Result<Modu
     let text = MlirStringRef { data: owned.as_ptr().cast::<c_char>(), length: source.len() };
     let raw = context.to_raw();
     // SAFETY: the source lives through the call; the result is checked.
-    let (op, messages) = diagnosed(raw, || unsafe { mlirOperationCreateParse(raw, text, string_ref(file)) });
+    let (op, messages) = diagnosed(raw, || unsafe { pass::tmParseModule(raw, text, string_ref(file)) });
     if op.ptr.is_null() {
         return Err(if messages.is_empty() { format!("{file}: error: no MLIR module in it") } else { messages });
     }
-    let op = Op(op);
-    if !op.is("builtin.module") {
-        let name = op.name();
-        op.destroy();
-        return Err(format!("{file}: error: the top-level operation is '{name}', not a builtin.module"));
-    }
     // SAFETY: a builtin.module that nothing else owns.
-    Ok(unsafe { Module::from_raw(mlirModuleFromOperation(op.0)) })
+    Ok(unsafe { Module::from_raw(mlirModuleFromOperation(op)) })
 }
 
 /// Runs a pipeline, such as `builtin.module(tinymlir-optimize)`, on a module and returns the warnings.

@@ -271,6 +271,7 @@ unsafe extern "C" {
         register: extern "C" fn(),
     ) -> c_int;
     pub(super) fn tmRegisterExtensions(registry: MlirDialectRegistry);
+    pub(super) fn tmParseModule(context: MlirContext, source: MlirStringRef, file: MlirStringRef) -> MlirOperation;
 }
 
 #[unsafe(no_mangle)]
