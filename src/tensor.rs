@@ -242,6 +242,29 @@ impl Tensor {
             .then(|| unsafe { std::slice::from_raw_parts(self.bytes().as_ptr().cast::<T>(), self.len()) })
     }
 
+    /// The elements as `i64`, whatever integer type they have; `None` for other types and for a `u64` past `i64`.
+    pub fn to_i64(&self) -> Option<Vec<i64>> {
+        use DType::*;
+        let bytes = self.bytes();
+        macro_rules! convert {
+            ($rust:ty) => {
+                bytes.as_chunks().0.iter().map(|c| i64::try_from(<$rust>::from_ne_bytes(*c)).ok()).collect()
+            };
+        }
+        match self.dtype {
+            I1 | U8 => convert!(u8),
+            I4 => bytes.iter().map(|b| Some(i64::from((*b as i8) << 4 >> 4))).collect(),
+            I8 => convert!(i8),
+            I16 => convert!(i16),
+            U16 => convert!(u16),
+            I32 => convert!(i32),
+            U32 => convert!(u32),
+            I64 | Index => convert!(i64),
+            U64 => convert!(u64),
+            F16 | BF16 | F32 | F64 | C64 | C128 => None,
+        }
+    }
+
     /// The elements as `f64`, whatever real type they have; `None` for complex ones. Integers past 2^53 are rounded.
     pub fn to_f64(&self) -> Option<Vec<f64>> {
         use DType::*;

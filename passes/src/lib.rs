@@ -8,7 +8,7 @@ mod docs;
 pub mod ir;
 pub mod pipelines;
 
-pub use ir::{context, opt_main, parse, register, run_pipeline};
+pub use ir::{context, opt_main, parse, register, run_pipeline, with_diagnostics};
 
 /// Declares the modules of passes and lists their definitions.
 macro_rules! passes {

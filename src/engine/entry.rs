@@ -6,6 +6,8 @@
 //! that a module may define `malloc`, `free` or `printf`. Global constructors and destructors, which no one would run,
 //! become [`INITIALIZE`] and [`FINALIZE`].
 
+#![allow(non_upper_case_globals)] // LLVM's names in patterns
+
 use super::{
     jit,
     llvm::{Module, name_of},

@@ -58,8 +58,11 @@ mod orc {
         pub fn LLVMOrcDisposeLLJIT(jit: *mut Jit) -> *mut ffi::Error;
         pub fn LLVMOrcLLJITGetExecutionSession(jit: *mut Jit) -> *mut Session;
         pub fn LLVMOrcLLJITGetMainJITDylib(jit: *mut Jit) -> *mut Dylib;
-        pub fn LLVMOrcLLJITAddObjectFile(jit: *mut Jit, dylib: *mut Dylib, object: LLVMMemoryBufferRef)
-        -> *mut ffi::Error;
+        pub fn LLVMOrcLLJITAddObjectFile(
+            jit: *mut Jit,
+            dylib: *mut Dylib,
+            object: LLVMMemoryBufferRef,
+        ) -> *mut ffi::Error;
         pub fn LLVMOrcLLJITLookup(jit: *mut Jit, result: *mut u64, name: *const c_char) -> *mut ffi::Error;
         pub fn LLVMOrcExecutionSessionSetErrorReporter(
             session: *mut Session,
@@ -88,8 +91,10 @@ pub(super) fn resolve(name: &CStr) -> Option<u64> {
     }
     static KNOWN: OnceLock<Known> = OnceLock::new();
     let known = KNOWN.get_or_init(|| {
-        let runtime =
-            tinymlir_runtime::symbols().into_iter().map(|(name, address)| (name.as_bytes(), address as usize)).collect();
+        let runtime = tinymlir_runtime::symbols()
+            .into_iter()
+            .map(|(name, address)| (name.as_bytes(), address as usize))
+            .collect();
         // SAFETY: the libraries' initialisers are glibc's own. A missing one matters only when a symbol is missing.
         let open = |name| unsafe { Library::open(Some(name), RTLD_NOW) }.ok();
         let libraries = std::iter::once(Library::this())

@@ -5,7 +5,6 @@
 
 use anyhow::{Result, anyhow, bail, ensure};
 use melior::ir::Module as MlirModule;
-use melior::ir::operation::OperationLike as _;
 use mlir_sys::*;
 use std::{
     ffi::{CStr, CString, c_char},
@@ -267,7 +266,9 @@ impl<'c> Module<'c> {
         let (mut error, mut buffer) = (null_mut(), null_mut());
         // SAFETY: module and machine are alive; the buffer is read while alive and disposed once.
         unsafe {
-            if ffi::LLVMTargetMachineEmitToMemoryBuffer(machine.raw, self.raw, OBJECT_FILE, &mut error, &mut buffer) != 0 {
+            if ffi::LLVMTargetMachineEmitToMemoryBuffer(machine.raw, self.raw, OBJECT_FILE, &mut error, &mut buffer)
+                != 0
+            {
                 bail!("LLVM: {}", take_message(error));
             }
             let start = LLVMGetBufferStart(buffer).cast::<u8>();
@@ -313,4 +314,3 @@ pub(super) unsafe fn name_of(value: LLVMValueRef) -> String {
         String::from_utf8_lossy(std::slice::from_raw_parts(text, length)).into_owned()
     }
 }
-

@@ -1,7 +1,184 @@
-//! Runs a module in the LLVM dialect in this process.
+//! Runs a module in the LLVM dialect in this process: JIT, memref descriptors, tensors in and out.
+//!
+//! It knows MLIR only as the type of a signature and the input of the translation to LLVM IR, and rewrites none.
 
+mod call;
 mod entry;
 mod jit;
 mod llvm;
+mod signature;
+#[cfg(test)]
+mod tests;
 
+pub use call::{conform, describe};
 pub use llvm::{host_cpu, version};
+pub use signature::{Argument, Output, Signature, ValueType};
+
+use crate::Tensor;
+use anyhow::{Context as _, Result, bail};
+use melior::ir::Module;
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    ffi::c_void,
+};
+use tinymlir_passes::ir::Op;
+
+/// What goes into a compiled function and comes out of it.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum Value {
+    /// An array in host memory; a scalar is an array of rank 0.
+    Tensor(Tensor),
+}
+
+impl From<Tensor> for Value {
+    fn from(tensor: Tensor) -> Value {
+        Value::Tensor(tensor)
+    }
+}
+
+impl Value {
+    /// The array in host memory.
+    pub fn tensor(&self) -> &Tensor {
+        let Value::Tensor(tensor) = self;
+        tensor
+    }
+
+    /// The array in host memory.
+    pub fn into_tensor(self) -> Tensor {
+        let Value::Tensor(tensor) = self;
+        tensor
+    }
+}
+
+/// Machine code and the functions in it. Dropping it runs the module's destructors and unmaps the code.
+pub struct Executable {
+    jit: jit::Jit,
+    functions: BTreeMap<String, Function>,
+}
+
+struct Function {
+    entry: unsafe extern "C" fn(*const *mut c_void),
+    /// `Err` says why the function cannot be called.
+    signature: Result<Signature, String>,
+}
+
+impl Executable {
+    /// Compiles a module in the LLVM dialect at LLVM's optimisation level `level` (0 to 3) and runs its constructors.
+    ///
+    /// Every public function with a body can be called afterwards, when its signature is recorded or consists of scalars.
+    /// Fails when the translation fails or when the module refers to functions that nothing defines, naming them.
+    pub fn load(context: &melior::Context, module: &Module, level: u8) -> Result<Executable> {
+        let functions = Op::of(module).body();
+        let public: BTreeSet<String> = (functions.iter().filter(|f| f.is("llvm.func") && !f.is_private()))
+            .filter_map(|f| f.symbol())
+            .filter(|name| !name.starts_with("_mlir_ciface_"))
+            .collect();
+        let recorded: BTreeMap<String, Signature> =
+            functions.iter().filter_map(|f| Signature::of(*f)).map(|s| (s.name.clone(), s)).collect();
+
+        let machine = llvm::Machine::host(level)?;
+        let llvm_context = llvm::Context::new();
+        let ir = translate(context, module, &llvm_context, &machine)?;
+        let entries = entry::add(&ir, &public)?;
+        ir.optimise(level, &machine)?;
+        let unresolved = entry::unresolved(&ir);
+        if !unresolved.is_empty() {
+            let place = |name: &String| {
+                let op = functions.iter().find(|f| f.symbol().as_ref() == Some(name))?;
+                op.loc().file().map(|(file, line, column)| format!("{file}:{line}:{column}: "))
+            };
+            let names: Vec<_> = unresolved.iter().map(|n| format!("@{n}")).collect();
+            let place = unresolved.iter().find_map(place).unwrap_or_default();
+            bail!("{place}the module uses what neither it nor the runtime defines: {}", names.join(", "));
+        }
+        let jit = jit::Jit::new(&ir.object(&machine)?)?;
+
+        let mut functions = BTreeMap::new();
+        for entry in entries {
+            let signature = match recorded.get(&entry.name) {
+                Some(signature) if signature.matches(&entry) => Ok(signature.clone()),
+                Some(signature) => Err(format!("its recorded signature {signature} is not that of its code")),
+                None => Signature::of_scalars(&entry).ok_or_else(|| {
+                    "it is in the LLVM dialect without a `tinymlir.signature`, and takes or returns more than scalars".into()
+                }),
+            };
+            let address = jit.lookup(&entry::symbol(&entry.name))?;
+            // SAFETY: entry::add gave the symbol this type.
+            let pointer =
+                unsafe { std::mem::transmute::<*const c_void, unsafe extern "C" fn(*const *mut c_void)>(address) };
+            functions.insert(entry.name, Function { entry: pointer, signature });
+        }
+        let executable = Executable { jit, functions };
+        executable.run_structors(entry::INITIALIZE)?;
+        Ok(executable)
+    }
+
+    /// The names of the functions that can be called, sorted.
+    pub fn functions(&self) -> impl Iterator<Item = &str> {
+        self.functions.keys().map(String::as_str)
+    }
+
+    /// What a function takes and returns. Fails when there is no such public function or it cannot be called.
+    pub fn signature(&self, name: &str) -> Result<&Signature> {
+        self.function(name).map(|(_, signature)| signature)
+    }
+
+    /// Calls a function. The caller's tensors stay as they are, whatever the function writes.
+    pub fn call(&self, name: &str, arguments: &[Value]) -> Result<Vec<Value>> {
+        self.call_in_place(name, &mut arguments.to_vec())
+    }
+
+    /// Calls a function and updates its writable arguments; a tensor whose memory no one shares is not copied.
+    pub fn call_in_place(&self, name: &str, arguments: &mut [Value]) -> Result<Vec<Value>> {
+        let (function, signature) = self.function(name)?;
+        // SAFETY: `load` checked the signature against the code.
+        unsafe { call::call(function.entry, signature, arguments) }
+    }
+
+    fn function(&self, name: &str) -> Result<(&Function, &Signature)> {
+        let function = self.functions.get(name).with_context(|| match self.functions.len() {
+            0 => format!("there is no function `{name}`: the module has no public function with a body"),
+            _ => format!(
+                "there is no public function `{name}`; there is {}",
+                self.functions().collect::<Vec<_>>().join(", ")
+            ),
+        })?;
+        match &function.signature {
+            Ok(signature) => Ok((function, signature)),
+            Err(reason) => bail!("`{name}` cannot be called: {reason}"),
+        }
+    }
+
+    fn run_structors(&self, symbol: &str) -> Result<()> {
+        let address = self.jit.lookup(symbol)?;
+        // SAFETY: entry::add gave the symbol this type.
+        unsafe { std::mem::transmute::<*const c_void, unsafe extern "C" fn()>(address)() };
+        Ok(())
+    }
+}
+
+impl Drop for Executable {
+    fn drop(&mut self) {
+        // The symbol is always defined; if it were not, there would be nothing to run.
+        let _ = self.run_structors(entry::FINALIZE);
+    }
+}
+
+/// LLVM IR as text, before LLVM's own optimisation.
+pub fn llvm_ir(context: &melior::Context, module: &Module) -> Result<String> {
+    let machine = llvm::Machine::host(0)?;
+    let llvm_context = llvm::Context::new();
+    Ok(translate(context, module, &llvm_context, &machine)?.text())
+}
+
+fn translate<'c>(
+    context: &melior::Context,
+    module: &Module,
+    llvm_context: &'c llvm::Context,
+    machine: &llvm::Machine,
+) -> Result<llvm::Module<'c>> {
+    let (ir, messages) =
+        tinymlir_passes::with_diagnostics(context, || llvm::Module::translate(module, llvm_context, machine));
+    ir.map_err(|error| if messages.is_empty() { error } else { anyhow::anyhow!(messages) })
+}

@@ -77,6 +77,11 @@ fn diagnosed<T>(context: MlirContext, body: impl FnOnce() -> T) -> (T, String) {
     (result, out.into_inner())
 }
 
+/// [`diagnosed`] for callers outside this crate: runs `body` and returns the errors and warnings emitted meanwhile.
+pub fn with_diagnostics<T>(context: &Context, body: impl FnOnce() -> T) -> (T, String) {
+    diagnosed(context.to_raw(), body)
+}
+
 /// Parses a module from text or bytecode; operations outside a module are put in one. `file` names it in locations and messages.
 ///
 /// Fails with every diagnostic, one a line, each with its position.

@@ -1,0 +1,171 @@
+//! From a module at any level to a stage of the pipeline, or to something that runs.
+//!
+//! Only names pipelines of `tinymlir-passes` and runs them; a pipeline leaves alone what is lowered already, so that a
+//! module at tensor, memref or LLVM level, or of functions at several, goes through all of them.
+
+use crate::engine::{self, Executable};
+use anyhow::{Context as _, Result, anyhow, bail};
+use melior::{
+    Context,
+    ir::{Module, operation::OperationLike},
+};
+use std::{fmt, path::Path, str::FromStr};
+
+/// The processor that a module is compiled for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Target {
+    /// The CPU that runs this program.
+    #[default]
+    Cpu,
+}
+
+/// How to compile.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// What for.
+    pub target: Target,
+    /// LLVM's optimisation level, 0 to 3.
+    pub opt_level: u8,
+}
+
+impl Default for Options {
+    fn default() -> Options {
+        Options { target: Target::Cpu, opt_level: 3 }
+    }
+}
+
+/// A module's form on the way down. Each is valid input of what follows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Stage {
+    /// As given: tensors.
+    Tensor,
+    /// Tensors, fused.
+    Optimized,
+    /// Memrefs, with deallocation.
+    Bufferized,
+    /// Memrefs, with kernels in `gpu.module`s (GPU targets only).
+    Outlined,
+    /// The LLVM dialect.
+    Lowered,
+    /// LLVM IR.
+    Llvm,
+    /// The kernels' PTX (GPU targets only).
+    Ptx,
+}
+
+impl Stage {
+    /// Every stage, in order.
+    pub const ALL: [Stage; 7] = {
+        use Stage::*;
+        [Tensor, Optimized, Bufferized, Outlined, Lowered, Llvm, Ptx]
+    };
+
+    /// Its name on command lines.
+    pub fn name(self) -> &'static str {
+        match self {
+            Stage::Tensor => "tensor",
+            Stage::Optimized => "optimized",
+            Stage::Bufferized => "bufferized",
+            Stage::Outlined => "outlined",
+            Stage::Lowered => "lowered",
+            Stage::Llvm => "llvm",
+            Stage::Ptx => "ptx",
+        }
+    }
+}
+
+impl fmt::Display for Stage {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl FromStr for Stage {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Stage, String> {
+        Stage::ALL
+            .into_iter()
+            .find(|s| s.name() == text)
+            .ok_or_else(|| format!("there is no stage `{text}`; there is {}", Stage::ALL.map(|s| s.name()).join(", ")))
+    }
+}
+
+/// Text or bytecode of a module, and what messages call it.
+#[derive(Clone, Copy)]
+pub struct Source<'a> {
+    /// The module.
+    pub bytes: &'a [u8],
+    /// The file's name in locations and messages.
+    pub name: &'a str,
+}
+
+impl<'a> From<&'a str> for Source<'a> {
+    fn from(text: &'a str) -> Source<'a> {
+        Source { bytes: text.as_bytes(), name: "-" }
+    }
+}
+
+/// Reads a file, or standard input for `-`: what [`Source::bytes`] wants.
+pub fn read_source(path: &Path) -> Result<Vec<u8>> {
+    if path == Path::new("-") {
+        let mut bytes = Vec::new();
+        std::io::Read::read_to_end(&mut std::io::stdin(), &mut bytes).context("cannot read standard input")?;
+        return Ok(bytes);
+    }
+    std::fs::read(path).with_context(|| format!("cannot read {}", path.display()))
+}
+
+/// A module at `stage`, as text. Fails on a stage that the target does not have, and with the diagnostics of the passes.
+pub fn lower_to<'a>(source: impl Into<Source<'a>>, stage: Stage, options: &Options) -> Result<String> {
+    let context = tinymlir_passes::context();
+    let mut module = parse(&context, source.into())?;
+    lower(&context, &mut module, stage, options)?;
+    match stage {
+        Stage::Llvm => engine::llvm_ir(&context, &module),
+        _ => Ok(module.as_operation().to_string()),
+    }
+}
+
+/// Compiles a module for the target.
+///
+/// Every public function with a body can be called. Fails with the diagnostics of the passes, each with its position.
+pub fn compile<'a>(source: impl Into<Source<'a>>, options: &Options) -> Result<Executable> {
+    let context = tinymlir_passes::context();
+    let mut module = parse(&context, source.into())?;
+    lower(&context, &mut module, Stage::Lowered, options)?;
+    Executable::load(&context, &module, options.opt_level)
+}
+
+fn parse<'c>(context: &'c Context, source: Source) -> Result<Module<'c>> {
+    tinymlir_passes::parse(context, source.bytes, source.name).map_err(message)
+}
+
+/// Runs the pipelines that lead to `stage`.
+fn lower(context: &Context, module: &mut Module, stage: Stage, options: &Options) -> Result<()> {
+    let Target::Cpu = options.target;
+    if matches!(stage, Stage::Outlined | Stage::Ptx) {
+        bail!("the CPU target has no stage `{stage}`");
+    }
+    let pipelines = [
+        (Stage::Optimized, "tinymlir-optimize"),
+        (Stage::Bufferized, "tinymlir-bufferize"),
+        (Stage::Lowered, "tinymlir-lower-cpu"),
+    ];
+    for (_, pipeline) in pipelines.into_iter().take_while(|(reached, _)| *reached <= stage) {
+        let warnings = tinymlir_passes::run_pipeline(context, module, &format!("builtin.module({pipeline})"));
+        let warnings = warnings.map_err(message)?;
+        if !warnings.is_empty() {
+            eprintln!("{warnings}");
+        }
+    }
+    Ok(())
+}
+
+/// Diagnostics as an error. The word that a tool puts before every message is dropped where MLIR puts it first.
+fn message(diagnostics: String) -> anyhow::Error {
+    match diagnostics.strip_prefix("error: ") {
+        Some(text) => anyhow!("{text}"),
+        None => anyhow!(diagnostics),
+    }
+}

@@ -1,0 +1,326 @@
+//! The calling convention: host values become memref descriptors, results become host values.
+//!
+//! A tensor goes in as a pointer to its memory, without a copy, unless the function may write to it (then the caller's
+//! tensor is updated, after a copy if it shares its memory) or its layout is not the dense one. A result is copied out;
+//! what the function allocated for it is freed, what is an argument's or a constant's memory is not.
+
+use super::{
+    Value,
+    signature::{Argument, Output, Signature, ValueType},
+};
+use crate::{DType, Tensor};
+use anyhow::{Context, Result, bail, ensure};
+use std::ffi::c_void;
+
+/// Room for any scalar that crosses the boundary.
+#[repr(C, align(16))]
+#[derive(Clone, Copy, Default)]
+struct Slot([u8; 16]);
+
+impl Slot {
+    fn of(bytes: &[u8]) -> Slot {
+        let mut slot = Slot::default();
+        slot.0[..bytes.len()].copy_from_slice(bytes);
+        slot
+    }
+
+    fn word(self) -> usize {
+        usize::from_ne_bytes(self.0.as_chunks().0[0])
+    }
+}
+
+/// What must outlive a call and is looked at after it.
+#[derive(Default)]
+struct Frame {
+    slots: Vec<Slot>,
+    /// Descriptors behind unranked arguments.
+    descriptors: Vec<Box<[usize]>>,
+    /// Copies of arguments whose layout is not dense: the argument's index, the copy, and the layout.
+    strided: Vec<(usize, Tensor, Layout)>,
+}
+
+/// Where the elements of an array lie, in elements from its aligned pointer.
+#[derive(Clone)]
+struct Layout {
+    shape: Vec<usize>,
+    strides: Vec<usize>,
+    offset: usize,
+}
+
+impl Layout {
+    fn dense(shape: &[usize]) -> Layout {
+        let mut strides = vec![1usize; shape.len()];
+        for i in (1..shape.len()).rev() {
+            // Strides of an empty array are never used to find an element.
+            strides[i - 1] = strides[i].saturating_mul(shape[i]);
+        }
+        Layout { shape: shape.to_vec(), strides, offset: 0 }
+    }
+
+    /// The places of the elements, in row-major order.
+    fn places(&self) -> impl Iterator<Item = usize> + '_ {
+        let mut index = vec![0; self.shape.len()];
+        let mut left: usize = self.shape.iter().product();
+        let mut place = self.offset;
+        std::iter::from_fn(move || {
+            left = left.checked_sub(1)?;
+            let here = place;
+            for (i, (size, stride)) in index.iter_mut().zip(self.shape.iter().zip(&self.strides)).rev() {
+                *i += 1;
+                place = place.wrapping_add(*stride);
+                if *i < *size {
+                    break;
+                }
+                place = place.wrapping_sub(stride.wrapping_mul(*size));
+                *i = 0;
+            }
+            Some(here)
+        })
+    }
+
+    /// How many elements lie from the aligned pointer to the last element.
+    fn extent(&self) -> Option<usize> {
+        if self.shape.contains(&0) {
+            return Some(self.offset);
+        }
+        self.shape.iter().zip(&self.strides).try_fold(self.offset.checked_add(1)?, |at, (size, stride)| {
+            at.checked_add((size - 1).checked_mul(*stride)?)
+        })
+    }
+
+    fn is_dense(&self) -> bool {
+        self.offset == 0
+            && (self.shape.contains(&0)
+                || (self.shape.iter().zip(&self.strides).zip(Layout::dense(&self.shape).strides))
+                    .all(|((size, stride), dense)| *size == 1 || *stride == dense))
+    }
+}
+
+/// A value as the type wants it: as it is, or its bits under another name where NumPy lacks the type.
+///
+/// bf16 may come as uint16 bit patterns, index as any integer, i1 as integers 0 and 1, i4 as integers from -8 to 7, and
+/// a signless integer as an unsigned one. Anything else must match; the error names both types.
+pub fn conform(tensor: &Tensor, ty: &ValueType) -> Result<Tensor> {
+    let Some(want) = ty.dtype() else { bail!("values of type {ty} cannot be passed") };
+    let have = tensor.dtype();
+    ensure!(ty.accepts(tensor.shape()), "expected {ty}, got {have} of shape {:?}", tensor.shape());
+    if have == want {
+        return Ok(tensor.clone());
+    }
+    let integers = |range: std::ops::RangeInclusive<i64>| -> Result<Vec<i64>> {
+        let values = if have.is_float() { None } else { tensor.to_i64() };
+        let values = values.with_context(|| format!("expected {ty}, got {have}"))?;
+        match values.iter().find(|v| !range.contains(v)) {
+            Some(v) => bail!("expected {ty}, got {have} with the value {v}, which {want} cannot hold"),
+            None => Ok(values),
+        }
+    };
+    use DType::*;
+    match (want, have) {
+        (BF16, U16) | (I8, U8) | (I16, U16) | (I32, U32) | (I64, U64) | (Index, I64) | (I64, Index) => {
+            Tensor::from_bytes(want, tensor.shape(), tensor.bytes())
+        }
+        (Index, _) => {
+            let bytes: Vec<u8> = integers(i64::MIN..=i64::MAX)?.into_iter().flat_map(i64::to_ne_bytes).collect();
+            Tensor::from_bytes(want, tensor.shape(), &bytes)
+        }
+        (I1, _) => {
+            let bytes: Vec<u8> = integers(0..=1)?.into_iter().map(|v| v as u8).collect();
+            Tensor::from_bytes(want, tensor.shape(), &bytes)
+        }
+        (I4, _) => {
+            let bytes: Vec<u8> = integers(-8..=7)?.into_iter().map(|v| v as u8 & 15).collect();
+            Tensor::from_bytes(want, tensor.shape(), &bytes)
+        }
+        _ => bail!("expected {ty}, got {have} of shape {:?}", tensor.shape()),
+    }
+}
+
+/// How messages call argument `index`.
+pub fn describe(index: usize, argument: &Argument) -> String {
+    match &argument.name {
+        Some(name) => format!("argument {index} ({name})"),
+        None => format!("argument {index}"),
+    }
+}
+
+impl Frame {
+    fn word(&mut self, word: usize) {
+        self.slots.push(Slot::of(&word.to_ne_bytes()));
+    }
+
+    fn descriptor(data: *const u8, layout: &Layout) -> Vec<usize> {
+        let head = [data as usize, data as usize, layout.offset];
+        head.iter().chain(&layout.shape).chain(&layout.strides).copied().collect()
+    }
+
+    fn push(&mut self, index: usize, argument: &Argument, value: &mut Value) -> Result<()> {
+        let Value::Tensor(tensor) = value;
+        let conformed = conform(tensor, &argument.ty)?;
+        let layout = match &argument.ty {
+            ValueType::Unsupported(ty) => bail!("values of type {ty} cannot be passed"),
+            ValueType::Scalar(_) => {
+                self.slots.push(Slot::of(conformed.bytes()));
+                return Ok(());
+            }
+            ValueType::Array { layout: Some((strides, offset)), shape, .. } => {
+                let dense = Layout::dense(conformed.shape());
+                debug_assert_eq!(shape.len(), strides.len());
+                let strides = strides.iter().zip(&dense.strides).map(|(s, d)| s.unwrap_or(*d)).collect();
+                Layout { strides, offset: offset.unwrap_or(0), ..dense }
+            }
+            _ => Layout::dense(conformed.shape()),
+        };
+        let data = if !layout.is_dense() {
+            let size = conformed.dtype().size();
+            let extent = layout.extent().context("the argument's layout is too large")?;
+            let mut copy = Tensor::zeros(conformed.dtype(), &[extent]);
+            let bytes = copy.bytes_mut();
+            for (from, to) in conformed.bytes().chunks_exact(size).zip(layout.places()) {
+                bytes[to * size..][..size].copy_from_slice(from);
+            }
+            let data = bytes.as_ptr();
+            self.strided.push((index, copy, layout.clone()));
+            *tensor = conformed;
+            data
+        } else {
+            *tensor = conformed; // shares its memory, or is a new tensor of the wanted type
+            if argument.writable { tensor.bytes_mut().as_ptr() } else { tensor.bytes().as_ptr() }
+        };
+        let words = Frame::descriptor(data, &layout);
+        if let ValueType::Unranked(_) = argument.ty {
+            let words = words.into_boxed_slice();
+            self.word(layout.shape.len());
+            self.word(words.as_ptr() as usize);
+            self.descriptors.push(words);
+        } else {
+            words.into_iter().for_each(|w| self.word(w));
+        }
+        Ok(())
+    }
+
+    /// Carries what the function wrote to strided copies back to the arguments.
+    fn write_back(&self, signature: &Signature, values: &mut [Value]) {
+        for (index, copy, layout) in self.strided.iter().filter(|(i, ..)| signature.arguments[*i].writable) {
+            let Value::Tensor(tensor) = &mut values[*index];
+            let size = tensor.dtype().size();
+            for (to, from) in tensor.bytes_mut().chunks_exact_mut(size).zip(layout.places()) {
+                to.copy_from_slice(&copy.bytes()[from * size..][..size]);
+            }
+        }
+    }
+}
+
+/// Calls `function`, the entry point of a function of this signature.
+///
+/// Writable arguments are updated in place. Fails, before anything runs, on a wrong number of arguments, a wrong type or
+/// a wrong shape.
+///
+/// # Safety
+/// `function` is the entry point of an LLVM function that `signature` matches.
+pub(super) unsafe fn call(
+    function: unsafe extern "C" fn(*const *mut c_void),
+    signature: &Signature,
+    values: &mut [Value],
+) -> Result<Vec<Value>> {
+    let count = signature.arguments.len();
+    ensure!(values.len() == count, "{signature} takes {count} arguments, not {}", values.len());
+    if let Some(Output { ty, .. }) = signature.results.iter().find(|r| matches!(r.ty, ValueType::Unsupported(_))) {
+        bail!("{signature} cannot be called: it returns a value of type {ty}");
+    }
+    let mut frame = Frame::default();
+    for (i, (argument, value)) in signature.arguments.iter().zip(values.iter_mut()).enumerate() {
+        frame.push(i, argument, value).with_context(|| describe(i, argument))?;
+    }
+    let first_result = frame.slots.len();
+    let result_slots: usize =
+        signature.results.iter().map(|r| r.ty.parameters().iter().map(Vec::len).sum::<usize>()).sum();
+    frame.slots.resize(first_result + result_slots, Slot::default());
+    let pointers: Vec<*mut c_void> = frame.slots.iter_mut().map(|slot| (slot as *mut Slot).cast()).collect();
+    // SAFETY: one slot for each parameter and each scalar of the result, as the entry point wants them; what the slots
+    // point to lives in `frame` and `values`.
+    unsafe { function(pointers.as_ptr()) };
+    frame.write_back(signature, values);
+
+    let mut slots = frame.slots[first_result..].iter().copied();
+    let mut allocated = Vec::new();
+    let mut results = Vec::new();
+    for output in &signature.results {
+        // SAFETY: the slots hold what the function returned for a result of this type.
+        results.push(Value::Tensor(unsafe { result(&output.ty, &mut slots, &mut allocated)? }));
+    }
+    // Only after the last copy: two results may share memory.
+    for pointer in allocated {
+        tinymlir_runtime::free_if_live(pointer);
+    }
+    Ok(results)
+}
+
+/// Copies a result out and notes what is to be freed.
+///
+/// # Safety
+/// `slots` yields what a function returned for a result of type `ty`.
+unsafe fn result(
+    ty: &ValueType,
+    slots: &mut impl Iterator<Item = Slot>,
+    allocated: &mut Vec<*mut u8>,
+) -> Result<Tensor> {
+    let mut next = || slots.next().context("a result is missing");
+    match ty {
+        ValueType::Unsupported(ty) => bail!("it returns a value of type {ty}"),
+        ValueType::Scalar(dtype @ (DType::C64 | DType::C128)) => {
+            let half = dtype.size() / 2;
+            let (re, im) = (next()?, next()?);
+            Tensor::from_bytes(*dtype, &[], &[&re.0[..half], &im.0[..half]].concat())
+        }
+        ValueType::Scalar(dtype) => Tensor::from_bytes(*dtype, &[], &next()?.0[..dtype.size()]),
+        ValueType::Array { dtype, shape, .. } => {
+            let words: Vec<usize> = (0..3 + 2 * shape.len()).map(|_| Ok(next()?.word())).collect::<Result<_>>()?;
+            // SAFETY: a memref descriptor that the function returned.
+            unsafe { copy_out(*dtype, &words, allocated) }
+        }
+        ValueType::Unranked(dtype) => {
+            let (rank, descriptor) = (next()?.word(), next()?.word() as *mut usize);
+            // SAFETY: the function returned a rank and a pointer to a descriptor of that rank.
+            unsafe {
+                let words = std::slice::from_raw_parts(descriptor, 3 + 2 * rank).to_vec();
+                allocated.push(descriptor.cast());
+                copy_out(*dtype, &words, allocated)
+            }
+        }
+    }
+}
+
+/// Copies the array behind a descriptor.
+///
+/// # Safety
+/// `words` is a valid memref descriptor of elements of `dtype`.
+unsafe fn copy_out(dtype: DType, words: &[usize], allocated: &mut Vec<*mut u8>) -> Result<Tensor> {
+    let rank = (words.len() - 3) / 2;
+    let layout = Layout { shape: words[3..3 + rank].to_vec(), strides: words[3 + rank..].to_vec(), offset: words[2] };
+    allocated.push(words[0] as *mut u8);
+    let aligned = words[1] as *const u8;
+    let size = dtype.size();
+    let count = layout.shape.iter().try_fold(size, |n, s| n.checked_mul(*s));
+    let count = count.with_context(|| format!("a result has the impossible shape {:?}", layout.shape))?;
+    let mut tensor = Tensor::zeros(dtype, &layout.shape);
+    let bytes = tensor.bytes_mut();
+    debug_assert_eq!(bytes.len(), count);
+    if layout.is_dense() {
+        if count > 0 {
+            // SAFETY: the descriptor says that these bytes are there.
+            unsafe { bytes.copy_from_slice(std::slice::from_raw_parts(aligned, count)) };
+        }
+    } else {
+        for (to, place) in bytes.chunks_exact_mut(size).zip(layout.places()) {
+            // SAFETY: as above; wrapping arithmetic serves negative strides.
+            unsafe {
+                to.copy_from_slice(std::slice::from_raw_parts(aligned.wrapping_add(place.wrapping_mul(size)), size))
+            };
+        }
+    }
+    if dtype == DType::I4 {
+        bytes.iter_mut().for_each(|b| *b &= 15);
+    }
+    Ok(tensor)
+}
