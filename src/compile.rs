@@ -5,10 +5,7 @@
 
 use crate::engine::{self, Executable};
 use anyhow::{Context as _, Result, anyhow, bail};
-use melior::{
-    Context,
-    ir::{Module, operation::OperationLike},
-};
+use melior::{Context, ir::Module};
 use std::{fmt, path::Path, str::FromStr};
 
 /// The processor that a module is compiled for.

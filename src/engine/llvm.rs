@@ -299,7 +299,8 @@ impl Drop for Module<'_> {
 }
 
 fn walk(first: LLVMValueRef, next: impl Fn(LLVMValueRef) -> LLVMValueRef) -> Vec<LLVMValueRef> {
-    std::iter::successors(Some(first), |v| Some(next(*v))).take_while(|v| !v.is_null()).collect()
+    let some = |value: LLVMValueRef| (!value.is_null()).then_some(value);
+    std::iter::successors(some(first), |v| some(next(*v))).collect()
 }
 
 /// The name of a function or global variable.
