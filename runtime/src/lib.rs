@@ -6,6 +6,7 @@
 //! for when the first call needs them.
 
 pub mod blas;
+pub mod cuda;
 pub mod host;
 mod memref;
 
@@ -24,6 +25,7 @@ pub(crate) use symbol_table;
 pub fn symbols() -> Vec<Symbol> {
     let mut table = host::symbols();
     table.extend(blas::symbols());
+    table.extend(cuda::symbols());
     table
 }
 
@@ -32,17 +34,17 @@ pub fn symbols() -> Vec<Symbol> {
 /// This is how a caller releases results. Pointers that compiled code merely passed through, such
 /// as an argument that is also a result or a global, are left alone.
 pub fn free_if_live(pointer: *mut u8) -> bool {
-    host::free_if_live(pointer)
+    host::free_if_live(pointer) || cuda::free_if_live(pointer)
 }
 
 /// Whether compiled code allocated `pointer` and has not freed it.
 pub fn is_live(pointer: *const u8) -> bool {
-    host::is_live(pointer)
+    host::is_live(pointer) || cuda::is_live(pointer)
 }
 
-/// How many allocations of compiled code have not been freed.
+/// How many allocations of compiled code, on host and device, have not been freed.
 pub fn live_allocations() -> usize {
-    host::live_allocations()
+    host::live_allocations() + cuda::live_allocations()
 }
 
 #[cfg(test)]
@@ -55,7 +57,9 @@ mod tests {
         let names: HashSet<_> = table.iter().map(|(name, _)| name).collect();
         assert_eq!(names.len(), table.len());
         assert!(table.iter().all(|(_, address)| !address.is_null()));
-        for name in ["memrefCopy", "printF32", "cblas_sgemm", "_mlir_memref_to_llvm_alloc", "tinymlir_fail"] {
+        for name in
+            ["memrefCopy", "printF32", "cblas_sgemm", "_mlir_memref_to_llvm_alloc", "tinymlir_fail", "mgpuLaunchKernel"]
+        {
             assert!(names.contains(&name), "{name}");
         }
     }
