@@ -2,6 +2,7 @@
 #include "shim.h"
 #include "mlir/CAPI/IR.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/SCF/Transforms/Transforms.h"
@@ -19,6 +20,8 @@ static bool mayBeNegative(Value upper) {
 }
 
 extern "C" {
+size_t tmLinalgNumParallel(MlirOperation op) { return cast<linalg::LinalgOp>(unwrap(op)).getNumParallelLoops(); }
+
 MlirOperation tmScfCollapseParallel(MlirOperation op, const unsigned *groups, size_t dims, size_t numGroups) {
   auto loop = cast<scf::ParallelOp>(unwrap(op));
   IRRewriter rewriter(loop.getContext());

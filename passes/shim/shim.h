@@ -65,4 +65,14 @@ bool tmLocationFile(MlirLocation location, MlirStringRef *file, unsigned *line, 
 bool tmLinalgFuse(MlirOperation root);
 bool tmLinalgDecompose(MlirOperation root);
 bool tmLinalgIsLinalgOp(MlirOperation op);
+
+// The number of parallel iterators of a LinalgOp.
+size_t tmLinalgNumParallel(MlirOperation op);
+
+// scf.parallel. Collapse joins the dimensions that share a group and makes bases zero and steps one; it returns the new loop.
+MlirOperation tmScfCollapseParallel(MlirOperation op, const unsigned *groups, size_t dims, size_t numGroups);
+// Tiles a collapsed loop: the inner loop has the tile's size, and a check keeps what lies past the end from running.
+void tmScfTileParallel(MlirOperation op, const int64_t *sizes, size_t n);
+// Makes sequential loops of it, its reductions included.
+void tmScfParallelToFor(MlirOperation op);
 }

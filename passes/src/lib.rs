@@ -5,8 +5,10 @@
 
 #[cfg(test)]
 mod docs;
+pub mod device;
 pub mod ir;
 pub mod pipelines;
+pub mod template;
 
 pub use ir::{context, opt_main, parse, register, run_pipeline, with_diagnostics};
 
@@ -29,8 +31,16 @@ passes! {
     tinymlir_drop_writable_results,
     tinymlir_entry_arguments,
     tinymlir_fuse,
+    tinymlir_async_launches,
+    tinymlir_device_copies,
+    tinymlir_gpu_outline,
     tinymlir_lower_asserts,
+    tinymlir_managed_allocations,
+    tinymlir_merge_kernels,
     tinymlir_record_signatures,
+    tinymlir_tile_parallel_loops,
+    tinymlir_tiled_matmul,
+    tinymlir_verify_host,
 }
 
 /// Every pipeline of ours.

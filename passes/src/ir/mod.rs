@@ -8,6 +8,7 @@ mod attribute;
 mod driver;
 mod operation;
 mod pass;
+mod rewrite;
 mod types;
 
 pub use attribute::{AffineMap, Attr};

@@ -1,0 +1,62 @@
+//! `tinymlir-gpu-outline`: a bufferized module to host code that launches kernels.
+//!
+//! A list of passes with one decision: functions that still work on tensors are bufferized first, and a module may mix
+//! both kinds. The order matters. Products are substituted while they are products; loops are normalised before they are
+//! tiled; nothing canonicalises between tiling and mapping, which would merge the two loops again; and all of it runs after
+//! deallocation, which cannot see through a kernel's barriers. What is a kernel already (`gpu.launch`, `gpu.module`) stays.
+
+use crate::{
+    ir::{Attr, Op, Opt, Pass, PassCx, PassResult},
+    tinymlir_merge_kernels::KEEP,
+};
+use mlir_sys::*;
+
+pub static PASS: Pass = Pass {
+    argument: "tinymlir-gpu-outline",
+    description: "Outline every loop and matrix product of a bufferized (or tensor) module as a GPU kernel",
+    anchor: "builtin.module",
+    options: &[Opt::string("memory", "managed", "Where buffers go: managed, or device for those that only kernels touch")],
+    statistics: &[],
+    dialects: &[
+        mlirGetDialectHandle__affine__,
+        mlirGetDialectHandle__arith__,
+        mlirGetDialectHandle__func__,
+        mlirGetDialectHandle__gpu__,
+        mlirGetDialectHandle__linalg__,
+        mlirGetDialectHandle__llvm__,
+        mlirGetDialectHandle__math__,
+        mlirGetDialectHandle__memref__,
+        mlirGetDialectHandle__scf__,
+        mlirGetDialectHandle__cf__,
+    ],
+    run,
+};
+
+/// From products and copies to loops.
+const LOOPS: &str = "tinymlir-tiled-matmul,tinymlir-device-copies,func.func(convert-linalg-to-parallel-loops,\
+                     scf-forall-to-parallel),lower-affine,convert-math-to-funcs{min-width-of-fpowi-exponent=65}";
+/// From loops to kernels. `cse` before outlining makes equal kernels textually equal.
+const KERNELS: &str = "tinymlir-tile-parallel-loops,func.func(gpu-map-parallel-loops{mapping-policy=innermost-first}),\
+                       convert-parallel-loops-to-gpu,lower-affine,canonicalize,cse,func.func(gpu-launch-sink-index-computations),\
+                       gpu-kernel-outlining,canonicalize,cse,tinymlir-merge-kernels";
+
+fn run(cx: &PassCx, module: Op) -> PassResult {
+    let memory = cx.string("memory");
+    let of_tensors = |f: &Op| f.walk().iter().any(|op| op.results().iter().chain(&op.operands()).any(|v| v.ty().is_tensor()));
+    if module.find(&["func.func"]).iter().any(of_tensors) {
+        cx.run_pipeline("builtin.module(tinymlir-optimize,tinymlir-bufferize)", module)?;
+    }
+    let kept: Vec<_> = module.body().into_iter().filter(|m| m.is("gpu.module")).collect();
+    kept.iter().for_each(|m| m.set_attr(KEEP, Attr::unit(module.ctx())));
+    cx.run_pipeline(&format!("builtin.module({LOOPS})"), module)?;
+    cx.run_pipeline(&format!("builtin.module({KERNELS})"), module)?;
+    for kept in module.body().into_iter().filter(|m| m.is("gpu.module")) {
+        kept.remove_attr(KEEP);
+    }
+    cx.run_pipeline(
+        &format!(
+            "builtin.module(tinymlir-managed-allocations{{memory={memory}}},tinymlir-async-launches,tinymlir-verify-host)"
+        ),
+        module,
+    )
+}
