@@ -3,9 +3,9 @@
 //! A pass is one file named after its argument; [`PASSES`] and [`PIPELINES`] list them. The crate knows nothing of the
 //! engine, CUDA or any model: what a pass needs of a chip comes from its options.
 
+pub mod device;
 #[cfg(test)]
 mod docs;
-pub mod device;
 pub mod ir;
 pub mod pipelines;
 pub mod template;
@@ -35,6 +35,7 @@ passes! {
     tinymlir_device_copies,
     tinymlir_gpu_outline,
     tinymlir_lower_asserts,
+    tinymlir_lower_gpu,
     tinymlir_managed_allocations,
     tinymlir_merge_kernels,
     tinymlir_record_signatures,

@@ -22,7 +22,8 @@ impl Template {
     /// does not parse.
     pub fn instantiate(&self, ctx: Ctx, parameters: &[(&str, &str)]) -> Result<Op, String> {
         let text = self.substitute(parameters)?;
-        Op::parse(ctx, &text, self.file).ok_or_else(|| format!("template {} does not parse with {parameters:?}", self.file))
+        Op::parse(ctx, &text, self.file)
+            .ok_or_else(|| format!("template {} does not parse with {parameters:?}", self.file))
     }
 
     fn substitute(&self, parameters: &[(&str, &str)]) -> Result<String, String> {
@@ -49,11 +50,15 @@ impl Template {
         if let Some(i) = used.iter().position(|u| !u) {
             return Err(format!("template {} has no parameter {}", self.file, parameters[i].0));
         }
-        let numbers: Vec<_> = aliases.iter().filter_map(|(_, v)| v.split_once(" : index").map(|(n, _)| n.trim())).collect();
+        let numbers: Vec<_> =
+            aliases.iter().filter_map(|(_, v)| v.split_once(" : index").map(|(n, _)| n.trim())).collect();
         for (name, value) in &aliases {
             for size in static_sizes(value) {
                 if !numbers.contains(&size) {
-                    return Err(format!("template {}: size {size} of {name} is not the value of a parameter", self.file));
+                    return Err(format!(
+                        "template {}: size {size} of {name} is not the value of a parameter",
+                        self.file
+                    ));
                 }
             }
         }

@@ -24,11 +24,9 @@ pub static PASS: Pass = Pass {
 
 fn run(cx: &PassCx, module: Op) -> PassResult {
     for function in module.find(&["func.func"]).into_iter().filter(|f| on_host(*f)) {
-        for op in function.walk() {
-            for region in 0..op.num_regions() {
-                op.blocks(region).into_iter().try_for_each(|b| chain(cx, b))?;
-            }
-        }
+        // Blocks first: their operations are replaced.
+        let regions = function.walk().into_iter().flat_map(|op| (0..op.num_regions()).flat_map(move |r| op.blocks(r)));
+        regions.collect::<Vec<_>>().into_iter().try_for_each(|b| chain(cx, b))?;
     }
     Ok(())
 }

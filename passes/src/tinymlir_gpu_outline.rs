@@ -44,19 +44,15 @@ fn run(cx: &PassCx, module: Op) -> PassResult {
     let memory = cx.string("memory");
     let of_tensors = |f: &Op| f.walk().iter().any(|op| op.results().iter().chain(&op.operands()).any(|v| v.ty().is_tensor()));
     if module.find(&["func.func"]).iter().any(of_tensors) {
-        cx.run_pipeline("builtin.module(tinymlir-optimize,tinymlir-bufferize)", module)?;
+        cx.run_pipeline("tinymlir-optimize,tinymlir-bufferize", module)?;
     }
     let kept: Vec<_> = module.body().into_iter().filter(|m| m.is("gpu.module")).collect();
     kept.iter().for_each(|m| m.set_attr(KEEP, Attr::unit(module.ctx())));
-    cx.run_pipeline(&format!("builtin.module({LOOPS})"), module)?;
-    cx.run_pipeline(&format!("builtin.module({KERNELS})"), module)?;
+    cx.run_pipeline(LOOPS, module)?;
+    cx.run_pipeline(KERNELS, module)?;
     for kept in module.body().into_iter().filter(|m| m.is("gpu.module")) {
         kept.remove_attr(KEEP);
     }
-    cx.run_pipeline(
-        &format!(
-            "builtin.module(tinymlir-managed-allocations{{memory={memory}}},tinymlir-async-launches,tinymlir-verify-host)"
-        ),
-        module,
-    )
+    let memory = format!("tinymlir-managed-allocations{{memory={memory}}}");
+    cx.run_pipeline(&format!("{memory},tinymlir-async-launches,tinymlir-verify-host"), module)
 }

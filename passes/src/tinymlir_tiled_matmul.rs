@@ -252,7 +252,7 @@ fn views(plan: &Plan, text: &mut String) -> Result<usize, String> {
             "%{name}v = memref.reinterpret_cast %{name}_base to offset: [{offset}], sizes: [{}], strides: [{}] : memref<{}> to {}\n",
             sizes.join(", "),
             strides.join(", "),
-            contraction.element,
+            element,
             plan.view_type()
         );
     }

@@ -1,0 +1,201 @@
+//! `tinymlir-lower-gpu`: kernels to PTX or cubin embedded in the module, host code to LLVM that launches them.
+//!
+//! A list of upstream's passes with checks in between, since upstream fails late or not at all: an unknown chip, a missing
+//! libdevice, more workgroup memory than a block can have, an operation without a device lowering, and a gpu operation left
+//! on the host are diagnostics here, never an unresolved symbol when the module is loaded. Math functions are linked
+//! from libdevice, in `toolkit`, by default `$TINYMLIR_CUDA_TOOLKIT` or what tools/setup laid down. Takes what
+//! `tinymlir-gpu-outline` makes.
+
+use crate::{
+    ir::{Failed, Op, Opt, Pass, PassCx, PassResult, Type},
+    pipelines::HOST_TO_LLVM,
+    tinymlir_merge_kernels::launched,
+};
+use mlir_sys::*;
+use std::path::{Path, PathBuf};
+
+pub static PASS: Pass = Pass {
+    argument: "tinymlir-lower-gpu",
+    description: "Lower kernels to PTX or cubin, embedded as gpu.binary, and host code to LLVM",
+    anchor: "builtin.module",
+    options: &[
+        Opt::string("chip", "sm_80", "The target chip, such as sm_75 or sm_90a"),
+        Opt::string("format", "isa", "What is embedded: isa (PTX) or bin (cubin, by the toolkit's ptxas)"),
+        Opt::string("toolkit", "", "The folder that holds nvvm/libdevice and bin/ptxas"),
+    ],
+    statistics: &[],
+    dialects: &[
+        mlirGetDialectHandle__gpu__,
+        mlirGetDialectHandle__nvvm__,
+        mlirGetDialectHandle__llvm__,
+        mlirGetDialectHandle__arith__,
+        mlirGetDialectHandle__cf__,
+        mlirGetDialectHandle__index__,
+        mlirGetDialectHandle__math__,
+        mlirGetDialectHandle__memref__,
+        mlirGetDialectHandle__func__,
+        mlirGetDialectHandle__scf__,
+        mlirGetDialectHandle__vector__,
+    ],
+    run,
+};
+
+/// The chips that LLVM 22 knows, from Turing on, with the PTX version to ask for: 8.1 lifts the limit on a kernel's
+/// parameters from 4 KiB, and newer chips imply a newer version.
+const CHIPS: [(&str, &str); 17] = [
+    ("sm_75", "+ptx81"),
+    ("sm_80", "+ptx81"),
+    ("sm_86", "+ptx81"),
+    ("sm_87", "+ptx81"),
+    ("sm_89", "+ptx81"),
+    ("sm_90", "+ptx81"),
+    ("sm_90a", "+ptx81"),
+    ("sm_100", ""),
+    ("sm_100a", ""),
+    ("sm_101", ""),
+    ("sm_101a", ""),
+    ("sm_103", ""),
+    ("sm_103a", ""),
+    ("sm_120", ""),
+    ("sm_120a", ""),
+    ("sm_121", ""),
+    ("sm_121a", ""),
+];
+/// The most workgroup memory that a block may have without asking the driver for more.
+const WORKGROUP_BYTES: i64 = 48 * 1024;
+
+/// A kernel module's body to LLVM. Math goes to libdevice first; what libdevice lacks is generic LLVM, or expanded.
+const DEVICE: &str = "gpu.module(convert-vector-to-scf,memref-expand,expand-strided-metadata,lower-affine,convert-scf-to-cf,\
+                      convert-complex-to-standard,math-expand-ops{ops=clampf},arith-expand,convert-gpu-to-nvvm,convert-math-to-llvm,\
+                      convert-complex-to-llvm,convert-index-to-llvm,convert-arith-to-llvm,convert-ub-to-llvm,\
+                      reconcile-unrealized-casts,canonicalize,cse)";
+
+fn run(cx: &PassCx, module: Op) -> PassResult {
+    let chip = cx.string("chip");
+    let Some((_, features)) = CHIPS.iter().find(|(name, _)| *name == chip) else {
+        let known = CHIPS.map(|(name, _)| name).join(", ");
+        return Err(cx.error(module, &format!("cannot be lowered: chip '{chip}' is none of {known}")));
+    };
+    let format = cx.string("format");
+    if !["isa", "bin"].contains(&format.as_str()) {
+        return Err(cx.error(module, &format!("cannot be lowered: format '{format}' is neither isa nor bin")));
+    }
+    let toolkit = cx.check(module, toolkit(&cx.string("toolkit"), &format))?;
+    module.find(&["gpu.func"]).into_iter().try_for_each(|kernel| check_workgroup_memory(cx, kernel))?;
+    check_launches(cx, module)?;
+
+    let modules: Vec<_> = module.find(&["gpu.module"]);
+    let untargeted: Vec<_> = modules.iter().filter(|m| m.attr("targets").is_none()).filter_map(|m| m.symbol()).collect();
+    if !untargeted.is_empty() {
+        let features = if features.is_empty() { String::new() } else { format!(" features={features}") };
+        // A regular expression over names that are made of word characters, '$', '.' and '-'.
+        let names = untargeted.join("|").replace('$', "[$]").replace('.', "[.]");
+        cx.run_pipeline(&format!("nvvm-attach-target{{module=^({names})$ chip={chip}{features} O=3}}"), module)?;
+    }
+    cx.run_pipeline(&format!("tinymlir-record-signatures,tinymlir-lower-asserts,{DEVICE}"), module)?;
+    for kernels in module.find(&["gpu.module"]) {
+        check_lowered(cx, kernels)?;
+    }
+    let host = HOST_TO_LLVM.replace("convert-index-to-llvm", "gpu-to-llvm,convert-index-to-llvm");
+    cx.run_pipeline(&host, module)?;
+    check_host(cx, module)?;
+    cx.run_pipeline(&format!("gpu-module-to-binary{{format={format} toolkit={}}}", toolkit.display()), module)
+}
+
+/// The folder with libdevice, and with ptxas where a cubin is wanted.
+fn toolkit(given: &str, format: &str) -> Result<PathBuf, String> {
+    let cache = || {
+        let home = || std::env::var_os("HOME").map(|h| Path::new(&h).join(".cache"));
+        let cache = std::env::var_os("XDG_CACHE_HOME").filter(|c| !c.is_empty()).map(PathBuf::from).or_else(home);
+        cache.map(|c| c.join("tinymlir/cuda-12.6.85"))
+    };
+    let named = Some(PathBuf::from(given)).filter(|_| !given.is_empty());
+    let environment = || std::env::var_os("TINYMLIR_CUDA_TOOLKIT").filter(|t| !t.is_empty()).map(PathBuf::from);
+    let folder = named.or_else(environment).or_else(cache).unwrap_or_default();
+    let mut needed = vec!["nvvm/libdevice/libdevice.10.bc"];
+    if format == "bin" {
+        needed.push("bin/ptxas");
+    }
+    match needed.iter().find(|file| !folder.join(file).is_file()) {
+        None => Ok(folder),
+        Some(file) => Err(format!(
+            "cannot be lowered: there is no {file} in {} (run tools/setup, or give toolkit=)",
+            if folder.as_os_str().is_empty() { "any toolkit".into() } else { folder.display().to_string() }
+        )),
+    }
+}
+
+/// The bytes of an element, rounded up.
+fn bytes(ty: Type) -> i64 {
+    let text = ty.to_string();
+    if text == "index" {
+        return 8;
+    }
+    let digits: String = text.chars().filter(char::is_ascii_digit).collect();
+    digits.parse::<i64>().map_or(8, |bits| (bits + 7) / 8)
+}
+
+fn check_workgroup_memory(cx: &PassCx, kernel: Op) -> PassResult {
+    let Some(block) = kernel.blocks(0).first().copied() else { return Ok(()) };
+    let attributions = block.arguments().into_iter().map(|a| a.ty());
+    let globals = kernel.find(&["memref.get_global"]).into_iter().map(|g| g.result(0).ty());
+    let mut total = 0i64;
+    for ty in attributions.chain(globals) {
+        let Some(memref) = ty.memref() else { continue };
+        let space = memref.space.map(|s| s.to_string()).unwrap_or_default();
+        if !(space.contains("workgroup") || space.starts_with('3')) {
+            continue;
+        }
+        let elements = memref.shape.iter().try_fold(bytes(memref.element), |n, size| n.checked_mul((*size)?));
+        total = total.saturating_add(elements.unwrap_or(0));
+    }
+    if total > WORKGROUP_BYTES {
+        let fact = format!("needs {total} bytes of static workgroup memory: a block has {WORKGROUP_BYTES}");
+        return Err(cx.error(kernel, &format!("{fact} (use smaller tiles)")));
+    }
+    Ok(())
+}
+
+/// Every launch names a kernel that is there.
+fn check_launches(cx: &PassCx, module: Op) -> PassResult {
+    for launch in module.find(&["gpu.launch_func"]) {
+        let Some((holder, kernel)) = launched(launch) else { continue };
+        if module.lookup(&holder).is_none_or(|m| !m.is("gpu.binary") && m.lookup(&kernel).is_none()) {
+            return Err(cx.error(launch, &format!("launches @{holder}::@{kernel}, which the module does not hold")));
+        }
+    }
+    Ok(())
+}
+
+/// Nothing but LLVM is left in a kernel module.
+fn check_lowered(cx: &PassCx, kernels: Op) -> PassResult {
+    let mut result = Ok(());
+    for op in kernels.walk().into_iter().skip(1) {
+        let name = op.name();
+        if name.starts_with("llvm.") || name.starts_with("nvvm.") {
+            continue;
+        }
+        // The cast beside an operation that was not lowered is a consequence.
+        if name != "builtin.unrealized_conversion_cast" {
+            result = Err(cx.error(op, "has no lowering for a GPU (expand it, or compute it on the host)"));
+        }
+    }
+    let casts = kernels.find(&["builtin.unrealized_conversion_cast"]);
+    match (result, casts.first()) {
+        (Ok(()), Some(cast)) => Err(cx.error(*cast, "is left: a type has no form on a GPU")),
+        (result, _) => result,
+    }
+}
+
+/// No gpu operation but launches and binaries is left on the host.
+fn check_host(cx: &PassCx, module: Op) -> PassResult {
+    let mut result: Result<(), Failed> = Ok(());
+    for op in module.walk().into_iter().filter(|op| op.parent_named("gpu.module").is_none()) {
+        let name = op.name();
+        let kept = ["gpu.module", "gpu.binary", "gpu.launch_func"].contains(&name.as_str());
+        if (name.starts_with("gpu.") && !kept) || name == "builtin.unrealized_conversion_cast" {
+            result = Err(cx.error(op, "has no lowering on the host (run tinymlir-verify-host before, which says why)"));
+        }
+    }
+    result
+}
