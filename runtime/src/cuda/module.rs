@@ -7,7 +7,7 @@
 use std::collections::HashMap;
 use std::ffi::{CStr, c_char, c_void};
 use std::sync::atomic::{AtomicI32, AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use cudarc::driver::sys::{self, CUfunction, CUjit_option, CUmodule, CUresult};
 
@@ -28,6 +28,8 @@ struct Module {
 struct State {
     /// The driver's handle, or 0.
     handle: usize,
+    /// Its code is gone; only a concurrent [`load_pending`] may still see it.
+    unloaded: bool,
     /// By the address of the name, a global of the compiled module that holds this one.
     kernels: HashMap<usize, &'static Kernel>,
 }
@@ -49,18 +51,17 @@ impl Kernel {
     }
 }
 
-static PENDING: Mutex<Vec<usize>> = Mutex::new(Vec::new());
+static PENDING: Mutex<Vec<Arc<Module>>> = Mutex::new(Vec::new());
 pub(super) static KERNELS: AtomicU64 = AtomicU64::new(0);
 
-fn pending() -> MutexGuard<'static, Vec<usize>> {
+fn pending() -> MutexGuard<'static, Vec<Arc<Module>>> {
     PENDING.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn record(code: *const c_void, level: Option<i32>) -> *mut c_void {
-    let state = Mutex::new(State::default());
-    let module = Box::into_raw(Box::new(Module { code: code as usize, level, state }));
-    pending().push(module as usize);
-    module.cast()
+    let module = Arc::new(Module { code: code as usize, level, state: Mutex::default() });
+    pending().push(module.clone());
+    Arc::into_raw(module).cast_mut().cast()
 }
 
 /// The names behind `.entry` in PTX text, the first few.
@@ -161,19 +162,17 @@ pub fn load_pending() -> Result<(), Error> {
         return Ok(());
     }
     driver()?;
-    let load = |address: usize| {
-        // SAFETY: recorded modules live until they are unloaded, which takes them off the list.
-        let module = unsafe { &*(address as *const Module) };
+    let load = |module: &Module| {
         let mut state = module.state();
-        module.load(&mut state).map(|_| ())
+        if state.unloaded { Ok(()) } else { module.load(&mut state).map(|_| ()) }
     };
-    if let [one] = modules[..] {
+    if let [one] = &modules[..] {
         return load(one);
     }
     let workers = std::thread::available_parallelism().map_or(1, |n| n.get()).min(modules.len());
     let next = AtomicU64::new(0);
     let work = || {
-        while let Some(&module) = modules.get(next.fetch_add(1, Ordering::Relaxed) as usize) {
+        while let Some(module) = modules.get(next.fetch_add(1, Ordering::Relaxed) as usize) {
             load(module)?;
         }
         Ok(())
@@ -208,10 +207,13 @@ pub unsafe extern "C" fn mgpuModuleUnload(module: *mut c_void) {
     if module.is_null() {
         return;
     }
-    pending().retain(|&other| other != module as usize);
     // SAFETY: as the caller vouches.
-    let module = unsafe { Box::from_raw(module.cast::<Module>()) };
-    let handle = module.state().handle;
+    let module = unsafe { Arc::from_raw(module.cast::<Module>().cast_const()) };
+    pending().retain(|other| !Arc::ptr_eq(other, &module));
+    let mut state = module.state();
+    state.unloaded = true;
+    let handle = std::mem::take(&mut state.handle);
+    drop(state);
     if handle == 0 || !started() {
         return;
     }

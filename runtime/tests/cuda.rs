@@ -1,0 +1,457 @@
+//! The CUDA runtime on a card, called as compiled code calls it. `cargo test -- --ignored` where
+//! there is one. Cases that end the program run in a process of their own, this binary again.
+
+use std::ffi::{c_char, c_void};
+use std::process::Command;
+use std::ptr::null_mut;
+
+use tinymlir_runtime::cuda::{self, DeviceBuffer, Graph, Memory};
+
+unsafe extern "C" {
+    fn mgpuModuleLoadJIT(ptx: *const c_void, level: i32) -> *mut c_void;
+    fn mgpuModuleUnload(module: *mut c_void);
+    fn mgpuModuleGetFunction(module: *mut c_void, name: *const c_char) -> *const c_void;
+    fn mgpuLaunchKernel(
+        kernel: *const c_void,
+        grid_x: i64,
+        grid_y: i64,
+        grid_z: i64,
+        block_x: i64,
+        block_y: i64,
+        block_z: i64,
+        shared_memory: i32,
+        stream: *mut c_void,
+        parameters: *mut *mut c_void,
+        extra: *mut *mut c_void,
+        count: u64,
+    );
+    fn mgpuLaunchClusterKernel(
+        kernel: *const c_void,
+        cluster_x: i64,
+        cluster_y: i64,
+        cluster_z: i64,
+        grid_x: i64,
+        grid_y: i64,
+        grid_z: i64,
+        block_x: i64,
+        block_y: i64,
+        block_z: i64,
+        shared_memory: i32,
+        stream: *mut c_void,
+        parameters: *mut *mut c_void,
+        extra: *mut *mut c_void,
+    );
+    fn mgpuStreamCreate() -> *mut c_void;
+    fn mgpuStreamSynchronize(stream: *mut c_void);
+    fn mgpuStreamWaitEvent(stream: *mut c_void, event: *mut c_void);
+    fn mgpuEventCreate() -> *mut c_void;
+    fn mgpuEventRecord(event: *mut c_void, stream: *mut c_void);
+    fn mgpuEventDestroy(event: *mut c_void);
+    fn mgpuMemAlloc(bytes: i64, stream: *mut c_void, shared: u8) -> *mut c_void;
+    fn mgpuMemFree(pointer: *mut c_void, stream: *mut c_void);
+    fn mgpuMemset32(target: *mut c_void, value: u32, count: u64, stream: *mut c_void);
+    fn mgpuMemcpy(target: *mut c_void, source: *const c_void, bytes: u64, stream: *mut c_void);
+    fn mgpuSetDefaultDevice(ordinal: i32);
+    fn mgpuTensorMapEncodeTiledMemref(
+        rank: i64,
+        descriptor: *const c_void,
+        data_type: i64,
+        interleave: i64,
+        swizzle: i64,
+        promotion: i64,
+        fill: i64,
+        tile: *const i64,
+    ) -> *mut c_void;
+    fn tinymlir_device_status() -> *mut u32;
+}
+
+/// `add(x, v)`: x[thread] += v, thread counted over one dimension. `report(words, a, b)`: a failed
+/// check with code 1. `wild()`: a write to an address that nobody owns.
+const PTX: &str = "
+.version 7.0
+.target sm_70
+.address_size 64
+.visible .entry add(.param .u64 x, .param .f32 v) {
+  .reg .b64 %rd<4>; .reg .b32 %r<5>; .reg .f32 %f<4>;
+  ld.param.u64 %rd1, [x]; ld.param.f32 %f1, [v];
+  mov.u32 %r1, %ctaid.x; mov.u32 %r2, %ntid.x; mov.u32 %r3, %tid.x;
+  mad.lo.u32 %r4, %r1, %r2, %r3;
+  mul.wide.u32 %rd2, %r4, 4; add.u64 %rd3, %rd1, %rd2;
+  ld.f32 %f2, [%rd3]; add.f32 %f3, %f2, %f1; st.f32 [%rd3], %f3;
+  ret;
+}
+.visible .entry report(.param .u64 words, .param .u32 a, .param .u32 b) {
+  .reg .b64 %rd<2>; .reg .b32 %r<4>;
+  ld.param.u64 %rd1, [words]; ld.param.u32 %r1, [a]; ld.param.u32 %r2, [b];
+  st.u32 [%rd1+4], %r1; st.u32 [%rd1+8], %r2; membar.sys;
+  mov.u32 %r3, 1; st.u32 [%rd1], %r3;
+  ret;
+}
+.visible .entry wild() {
+  .reg .b64 %rd<2>; .reg .b32 %r<2>;
+  mov.u64 %rd1, 64; mov.u32 %r1, 1; st.u32 [%rd1], %r1;
+  ret;
+}
+\0";
+
+/// A loaded module, unloaded at the end of its test.
+struct Module(*mut c_void);
+
+impl Module {
+    fn new() -> Self {
+        // SAFETY: NUL-terminated PTX that lives forever.
+        Module(unsafe { mgpuModuleLoadJIT(PTX.as_ptr().cast(), 3) })
+    }
+
+    fn launch(&self, name: &std::ffi::CStr, grid: [i64; 3], threads: i64, parameters: &mut [*mut c_void]) {
+        // SAFETY: the tests pass each kernel's own parameters.
+        unsafe {
+            let kernel = mgpuModuleGetFunction(self.0, name.as_ptr());
+            let [x, y, z] = grid;
+            let stream = mgpuStreamCreate();
+            mgpuLaunchKernel(kernel, x, y, z, threads, 1, 1, 0, stream, parameters.as_mut_ptr(), null_mut(), 2);
+        }
+    }
+
+    /// `x[0..n] += value` with `n` a multiple of 32.
+    fn add(&self, mut x: *mut f32, value: f32, n: usize) {
+        let mut value = value;
+        let mut parameters = [(&raw mut x).cast(), (&raw mut value).cast()];
+        self.launch(c"add", [n as i64 / 32, 1, 1], 32, &mut parameters);
+    }
+}
+
+impl Drop for Module {
+    fn drop(&mut self) {
+        // SAFETY: loaded by `new`, not used again.
+        unsafe { mgpuModuleUnload(self.0) };
+    }
+}
+
+fn floats(buffer: &DeviceBuffer) -> Vec<f32> {
+    let mut bytes = vec![0; buffer.len()];
+    buffer.copy_to_host(&mut bytes).unwrap();
+    bytes.chunks_exact(4).map(|b| f32::from_le_bytes(b.try_into().unwrap())).collect()
+}
+
+fn filled(n: usize, value: f32, memory: Memory) -> DeviceBuffer {
+    DeviceBuffer::from_host(&value.to_le_bytes().repeat(n), memory).unwrap()
+}
+
+#[test]
+#[ignore = "needs a GPU"]
+fn kernels_run_on_either_memory() {
+    let module = Module::new();
+    cuda::load_pending().unwrap();
+    let before = cuda::launches();
+    for memory in [Memory::Device, Memory::Managed] {
+        let buffer = filled(96, 1.0, memory);
+        module.add(buffer.ptr().cast(), 2.0, 96);
+        module.add(buffer.ptr().cast(), 0.5, 96);
+        assert_eq!(floats(&buffer), [3.5; 96], "{memory:?}");
+        assert_eq!(cuda::memory_of(buffer.ptr().wrapping_add(7)), Some(memory));
+    }
+    assert!(cuda::launches() >= before + 4);
+    println!("{} launches {} kernels {}", cuda::device().unwrap(), cuda::launches(), cuda::kernels());
+}
+
+#[test]
+#[ignore = "needs a GPU"]
+fn an_empty_grid_launches_nothing() {
+    let module = Module::new();
+    let buffer = filled(32, 1.0, Memory::Device);
+    module.add(buffer.ptr().cast(), 5.0, 0);
+    assert_eq!(floats(&buffer), [1.0; 32]);
+}
+
+#[test]
+#[ignore = "needs a GPU"]
+fn device_memory_is_reused_at_once_and_managed_after_a_wait() {
+    // SAFETY: as compiled code does.
+    unsafe {
+        let stream = mgpuStreamCreate();
+        // A size that no other test uses.
+        let bytes = 123 * 512;
+        let first = mgpuMemAlloc(bytes, stream, 0);
+        mgpuMemFree(first, stream);
+        assert_eq!(mgpuMemAlloc(bytes, stream, 0), first);
+        assert!(cuda::is_live(first.cast()));
+        assert!(cuda::free_if_live(first.cast()));
+        assert!(!cuda::free_if_live(first.cast()));
+
+        let managed = mgpuMemAlloc(bytes, stream, 1);
+        mgpuMemFree(managed, stream);
+        let other = mgpuMemAlloc(bytes, stream, 1);
+        assert_ne!(other, managed, "the device may still be using it");
+        mgpuStreamSynchronize(stream);
+        assert_eq!(mgpuMemAlloc(bytes, stream, 1), managed);
+        mgpuMemFree(managed, stream);
+        mgpuMemFree(other, stream);
+        mgpuMemFree(mgpuMemAlloc(0, stream, 1), stream);
+    }
+}
+
+#[test]
+#[ignore = "needs a GPU"]
+fn results_are_adopted_by_a_buffer() {
+    // SAFETY: as compiled code does.
+    let pointer = unsafe {
+        let stream = mgpuStreamCreate();
+        let pointer = mgpuMemAlloc(64, stream, 0);
+        mgpuMemset32(pointer, 1.5f32.to_bits(), 16, stream);
+        pointer
+    };
+    let buffer = DeviceBuffer::adopt(pointer.cast()).unwrap();
+    assert_eq!(buffer.len(), 64);
+    assert!(!cuda::free_if_live(pointer.cast()), "the buffer owns it");
+    assert!(DeviceBuffer::adopt(pointer.cast()).is_none());
+    assert_eq!(floats(&buffer), [1.5; 16]);
+    assert!(buffer.copy_to_host(&mut [0; 65]).is_err());
+}
+
+#[test]
+#[ignore = "needs a GPU"]
+fn a_graph_repeats_a_call_with_its_own_memory() {
+    let module = Module::new();
+    let x = filled(64, 0.0, Memory::Managed);
+    // As compiled code with the synchronous lowering: scratch memory, events and waits inside.
+    let call = || {
+        // SAFETY: as compiled code does.
+        unsafe {
+            let stream = mgpuStreamCreate();
+            let scratch = mgpuMemAlloc(256, stream, 0);
+            mgpuMemset32(scratch, 2.0f32.to_bits(), 64, stream);
+            module.add(scratch.cast(), 1.0, 64);
+            mgpuStreamSynchronize(stream);
+            let event = mgpuEventCreate();
+            mgpuEventRecord(event, stream);
+            mgpuStreamWaitEvent(stream, event);
+            mgpuEventDestroy(event);
+            mgpuMemFree(scratch, stream);
+            let result = mgpuMemAlloc(256, stream, 0);
+            mgpuMemcpy(result, scratch, 256, stream);
+            module.add(x.ptr().cast(), 1.0, 64);
+            module.add(result.cast(), 1.0, 64);
+            mgpuStreamSynchronize(stream);
+            (scratch, result)
+        }
+    };
+    let (_, warm) = call();
+    assert!(cuda::free_if_live(warm.cast()));
+    let (graph, (scratch, result)) = Graph::capture(call).unwrap();
+    assert_eq!(graph.kernels(), 3);
+    assert_eq!(floats(&x)[0], 1.0, "capturing runs nothing");
+    let before = cuda::launches();
+    // What is allocated outside must not be the graph's memory.
+    let outside = filled(64, 9.0, Memory::Device);
+    assert_ne!(outside.ptr(), scratch.cast());
+    for _ in 0..3 {
+        graph.launch().unwrap();
+    }
+    assert_eq!(floats(&x), [4.0; 64]);
+    assert!(cuda::launches() >= before + 9);
+    assert_eq!(floats(&outside), [9.0; 64]);
+    let result = DeviceBuffer::adopt(result.cast()).unwrap();
+    assert_eq!(floats(&result), [4.0; 64]);
+    drop(graph);
+    assert_eq!(floats(&result), [4.0; 64]);
+}
+
+#[test]
+#[ignore = "needs a GPU"]
+fn a_capture_may_miss_the_pool() {
+    let module = Module::new();
+    let x = filled(32, 0.0, Memory::Device);
+    module.add(x.ptr().cast(), 0.0, 32);
+    let (graph, ()) = Graph::capture(|| {
+        for shared in [0, 1] {
+            // SAFETY: as compiled code does.
+            unsafe {
+                let stream = mgpuStreamCreate();
+                let scratch = mgpuMemAlloc(789 * 512, stream, shared);
+                mgpuMemset32(scratch, 0, 1, stream);
+                mgpuMemFree(scratch, stream);
+            }
+        }
+        // SAFETY: takes nothing.
+        assert!(!unsafe { tinymlir_device_status() }.is_null());
+        module.add(x.ptr().cast(), 1.0, 32);
+    })
+    .unwrap();
+    graph.launch().unwrap();
+    assert_eq!(floats(&x), [1.0; 32]);
+    let (_, refused) = Graph::capture(|| x.copy_to_host(&mut [0; 4])).unwrap();
+    assert!(refused.unwrap_err().to_string().contains("while a graph is being captured"));
+}
+
+#[test]
+#[ignore = "needs a GPU"]
+fn kernels_report_failed_checks() {
+    let module = Module::new();
+    cuda::check_device_status(&[]).unwrap();
+    // SAFETY: takes nothing.
+    let mut words = unsafe { tinymlir_device_status() };
+    let (mut index, mut rows) = (-3i32, 5i32);
+    let mut parameters = [(&raw mut words).cast(), (&raw mut index).cast(), (&raw mut rows).cast()];
+    module.launch(c"report", [1, 1, 1], 1, &mut parameters);
+    let error = cuda::check_device_status(&["index {1} is outside a table of {2} rows"]).unwrap_err();
+    assert_eq!(error.to_string(), "index -3 is outside a table of 5 rows");
+    cuda::check_device_status(&[]).unwrap();
+}
+
+#[test]
+#[ignore = "needs a GPU"]
+fn threads_have_streams_and_memory_of_their_own() {
+    let module = Module::new();
+    cuda::load_pending().unwrap();
+    let handle = module.0 as usize;
+    std::thread::scope(|scope| {
+        for thread in 0..8 {
+            scope.spawn(move || {
+                let module = std::mem::ManuallyDrop::new(Module(handle as *mut c_void));
+                for round in 0..50 {
+                    let value = (thread * 100 + round) as f32;
+                    let memory = if round % 2 == 0 { Memory::Device } else { Memory::Managed };
+                    let buffer = filled(1024, value, memory);
+                    module.add(buffer.ptr().cast(), 1.0, 1024);
+                    assert_eq!(floats(&buffer), vec![value + 1.0; 1024]);
+                }
+            });
+        }
+    });
+}
+
+#[test]
+#[ignore = "needs a GPU"]
+fn clusters_launch_where_the_chip_has_them() {
+    if cuda::device().unwrap().compute_capability.0 < 9 {
+        return;
+    }
+    let module = Module::new();
+    let buffer = filled(1024, 1.0, Memory::Device);
+    for cluster in [1i64, 4, 8, 16] {
+        let (mut x, mut value) = (buffer.ptr(), 1.0f32);
+        let mut parameters = [(&raw mut x).cast(), (&raw mut value).cast::<c_void>()];
+        // SAFETY: the kernel's own parameters.
+        unsafe {
+            let kernel = mgpuModuleGetFunction(module.0, c"add".as_ptr());
+            let stream = mgpuStreamCreate();
+            mgpuLaunchClusterKernel(
+                kernel,
+                cluster,
+                1,
+                1,
+                32,
+                1,
+                1,
+                32,
+                1,
+                1,
+                0,
+                stream,
+                parameters.as_mut_ptr(),
+                null_mut(),
+            );
+        }
+    }
+    assert_eq!(floats(&buffer), [5.0; 1024]);
+}
+
+#[test]
+#[ignore = "needs a GPU"]
+fn equal_tensor_maps_are_one() {
+    if cuda::device().unwrap().compute_capability.0 < 9 {
+        return;
+    }
+    let buffer = filled(64 * 64, 1.0, Memory::Device);
+    let at = buffer.ptr() as i64;
+    let descriptor = [at, at, 0, 64, 64, 64, 1];
+    // SAFETY: rank 2 takes seven words and two tile sizes; 7 is f32.
+    let map = |tile: [i64; 2]| unsafe {
+        mgpuTensorMapEncodeTiledMemref(2, descriptor.as_ptr().cast(), 7, 0, 3, 0, 0, tile.as_ptr())
+    };
+    assert_eq!(map([64, 32]), map([64, 32]));
+    assert_ne!(map([64, 32]), map([32, 32]));
+}
+
+#[test]
+#[ignore = "needs a GPU"]
+fn timing_counts_the_device() {
+    let module = Module::new();
+    let buffer = filled(1 << 20, 0.0, Memory::Device);
+    let ((), once) = cuda::time(|| module.add(buffer.ptr().cast(), 1.0, 1 << 20)).unwrap();
+    let start = std::time::Instant::now();
+    let ((), many) = cuda::time(|| (0..1000).for_each(|_| module.add(buffer.ptr().cast(), 1.0, 32))).unwrap();
+    println!("one {once:?}, 1000 small launches {many:?}, {:?} on the host", start.elapsed());
+    assert!(!once.is_zero() && many > once);
+}
+
+/// Runs `case` of [`child`] in a process of its own and returns its one error line.
+#[track_caller]
+fn error_of(case: &str) -> String {
+    let output = Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "child", "--nocapture", "--ignored", "--test-threads=1"])
+        .env("TINYMLIR_TEST_CASE", case)
+        .output()
+        .unwrap();
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{stderr}");
+    let errors: Vec<_> = stderr.lines().filter(|line| line.starts_with("error: ")).collect();
+    assert_eq!(errors.len(), 1, "{stderr}");
+    println!("{}", errors[0]);
+    stderr.into_owned()
+}
+
+#[test]
+#[ignore = "needs a GPU"]
+fn child() {
+    let Ok(case) = std::env::var("TINYMLIR_TEST_CASE") else { return };
+    let module = Module::new();
+    // SAFETY: as compiled code does, except for what the case is about.
+    unsafe {
+        match case.as_str() {
+            "grid" => module.launch(c"wild", [1, 70_000, 1], 32, &mut []),
+            "huge grid" => module.launch(c"wild", [1 << 33, 1, 1], 32, &mut []),
+            "wild" => {
+                module.launch(c"wild", [1, 1, 1], 1, &mut []);
+                mgpuStreamSynchronize(mgpuStreamCreate());
+            }
+            "ptx" => {
+                let bad = c".version 7.0\n.target sm_70\n.address_size 64\n.visible .entry broken() { nonsense; }";
+                let module = mgpuModuleLoadJIT(bad.as_ptr().cast(), 3);
+                mgpuModuleGetFunction(module, c"broken".as_ptr());
+            }
+            "kernel" => drop(mgpuModuleGetFunction(module.0, c"missing".as_ptr())),
+            "managed" => drop(mgpuMemAlloc(1 << 45, mgpuStreamCreate(), 1)),
+            "device" => drop(mgpuMemAlloc(1 << 45, mgpuStreamCreate(), 0)),
+            "double free" => {
+                let pointer = mgpuMemAlloc(64, null_mut(), 0);
+                mgpuMemFree(pointer, null_mut());
+                mgpuMemFree(pointer, null_mut());
+            }
+            "ordinal" => {
+                mgpuStreamCreate();
+                mgpuSetDefaultDevice(0);
+                mgpuSetDefaultDevice(1);
+            }
+            other => panic!("no case {other}"),
+        }
+    }
+    println!("went on");
+}
+
+#[test]
+#[ignore = "needs a GPU"]
+fn the_first_error_ends_the_program() {
+    assert!(error_of("grid").contains("cuLaunchKernel: CUDA_ERROR_INVALID_VALUE (kernel @wild, grid 1x70000x1"));
+    assert!(error_of("huge grid").contains("grid 8589934592x1x1"));
+    assert!(error_of("wild").contains("CUDA_ERROR_ILLEGAL_ADDRESS (kernel @wild"));
+    let ptx = error_of("ptx");
+    assert!(ptx.contains("cuModuleLoadDataEx: CUDA_ERROR_INVALID_PTX (kernel @broken, sm_"), "{ptx}");
+    assert!(ptx.contains("nonsense"), "{ptx}");
+    assert!(error_of("kernel").contains("cuModuleGetFunction: CUDA_ERROR_NOT_FOUND (kernel @missing)"));
+    assert!(error_of("managed").contains("cuMemAllocManaged: CUDA_ERROR_OUT_OF_MEMORY"));
+    assert!(error_of("device").contains("cuMemAlloc: CUDA_ERROR_OUT_OF_MEMORY"));
+    assert!(error_of("double free").contains("freed already"));
+    assert!(error_of("ordinal").contains("device 0 is in use already"));
+}
