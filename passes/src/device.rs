@@ -58,6 +58,14 @@ impl Access {
     }
 }
 
+/// The buffer that a value is a view of, as far as operations show it.
+pub fn source(mut value: Value) -> Value {
+    while let Some(def) = value.def().filter(|d| VIEWS.contains(&d.name().as_str())) {
+        value = def.operand(0);
+    }
+    value
+}
+
 /// Whether an operation runs on the host: not inside a kernel.
 pub fn on_host(op: Op) -> bool {
     op.parent_named("gpu.module").is_none() && op.parent_named("gpu.launch").is_none()

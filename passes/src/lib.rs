@@ -4,6 +4,7 @@
 //! engine, CUDA or any model: what a pass needs of a chip comes from its options.
 
 pub mod device;
+mod dialects;
 #[cfg(test)]
 mod docs;
 pub mod ir;

@@ -9,7 +9,6 @@ use crate::{
     ir::{Attr, Op, Opt, Pass, PassCx, PassResult},
     tinymlir_merge_kernels::KEEP,
 };
-use mlir_sys::*;
 
 pub static PASS: Pass = Pass {
     argument: "tinymlir-gpu-outline",
@@ -17,18 +16,7 @@ pub static PASS: Pass = Pass {
     anchor: "builtin.module",
     options: &[Opt::string("memory", "managed", "Where buffers go: managed, or device for those that only kernels touch")],
     statistics: &[],
-    dialects: &[
-        mlirGetDialectHandle__affine__,
-        mlirGetDialectHandle__arith__,
-        mlirGetDialectHandle__func__,
-        mlirGetDialectHandle__gpu__,
-        mlirGetDialectHandle__linalg__,
-        mlirGetDialectHandle__llvm__,
-        mlirGetDialectHandle__math__,
-        mlirGetDialectHandle__memref__,
-        mlirGetDialectHandle__scf__,
-        mlirGetDialectHandle__cf__,
-    ],
+    dialects: crate::dialects::EVERY,
     run,
 };
 

@@ -11,7 +11,6 @@ use crate::{
     pipelines::HOST_TO_LLVM,
     tinymlir_merge_kernels::launched,
 };
-use mlir_sys::*;
 use std::path::{Path, PathBuf};
 
 pub static PASS: Pass = Pass {
@@ -24,19 +23,7 @@ pub static PASS: Pass = Pass {
         Opt::string("toolkit", "", "The folder that holds nvvm/libdevice and bin/ptxas"),
     ],
     statistics: &[],
-    dialects: &[
-        mlirGetDialectHandle__gpu__,
-        mlirGetDialectHandle__nvvm__,
-        mlirGetDialectHandle__llvm__,
-        mlirGetDialectHandle__arith__,
-        mlirGetDialectHandle__cf__,
-        mlirGetDialectHandle__index__,
-        mlirGetDialectHandle__math__,
-        mlirGetDialectHandle__memref__,
-        mlirGetDialectHandle__func__,
-        mlirGetDialectHandle__scf__,
-        mlirGetDialectHandle__vector__,
-    ],
+    dialects: crate::dialects::EVERY,
     run,
 };
 

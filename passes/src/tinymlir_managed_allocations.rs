@@ -10,7 +10,7 @@
 //! with a layout of its own.
 
 use crate::{
-    device::{Access, on_host},
+    device::{Access, on_host, source},
     ir::{Op, Opt, Pass, PassCx, PassResult, Value},
 };
 use mlir_sys::*;
@@ -80,7 +80,7 @@ fn allocate(cx: &PassCx, at: Op, sizes: &[Value], buffer: Value, shared: bool) -
 
 /// Whether a buffer comes from a function that is only declared: such memory is not ours to free.
 fn is_foreign(module: Op, buffer: Value) -> bool {
-    buffer.def().filter(|d| d.is("func.call")).and_then(|d| d.attr("callee")).and_then(|a| a.as_symbol()).is_some_and(
+    source(buffer).def().filter(|d| d.is("func.call")).and_then(|d| d.attr("callee")).and_then(|a| a.as_symbol()).is_some_and(
         |callee| module.lookup(&callee).is_none_or(|f| f.body().is_empty()),
     )
 }
@@ -116,7 +116,7 @@ fn globals(cx: &PassCx, module: Op, function: Op) -> PassResult {
         }
         // At the entry, so that a loop does not copy it again.
         let (entry, global) = (function.blocks(0)[0], get.result(0));
-        let first = entry.ops()[0];
+        let Some(first) = entry.ops().into_iter().find(|op| *op != get) else { continue };
         get.move_before(first);
         let ty = global.ty();
         let text = format!("%m = gpu.alloc host_shared () : {ty}\nreturn %m : {ty}");
