@@ -45,7 +45,7 @@ fn run(cx: &PassCx, module: Op) -> PassResult {
         for kernel in source.body().into_iter().filter(|k| k.is("gpu.func")) {
             let old = kernel.symbol().ok_or(Failed)?;
             kernel.set_attr("sym_name", Attr::string(kernel.ctx(), "kernel"));
-            let text = kernel.to_string();
+            let text = kernel.local_text();
             let new = match known.get(&text) {
                 Some(there) => {
                     cx.count("shared");
@@ -114,7 +114,7 @@ fn inline_wrappers(module: Op) -> Result<HashMap<(String, String), String>, Fail
 fn merge_helpers(source: Op, target: Op, known: &mut HashMap<String, String>) {
     for helper in source.body().into_iter().filter(|h| !h.is("gpu.func")) {
         let Some(old) = helper.symbol() else { continue };
-        let text = helper.to_string();
+        let text = helper.local_text();
         let new = known.get(&text).cloned().unwrap_or_else(|| {
             let new = target.unique_symbol(&old);
             target.append_clone(helper).set_attr("sym_name", Attr::string(helper.ctx(), &new));

@@ -1,6 +1,6 @@
 //! Rewrites of one operation: upstream's of a loop or a linalg operation, through the shim, and a new form of any.
 
-use super::{Attr, Op, Type, Value, string_ref};
+use super::{Attr, Op, Type, Value, printed, string_ref};
 use mlir_sys::*;
 
 unsafe extern "C" {
@@ -36,6 +36,17 @@ impl Op {
         assert!(self.is("scf.parallel"), "{}", self.name());
         // SAFETY: a live loop.
         unsafe { tmScfParallelToFor(self.0) }
+    }
+    /// The operation as text with its own numbering, the same for equal operations wherever they are.
+    pub fn local_text(self) -> String {
+        // SAFETY: the flags are destroyed after their use.
+        unsafe {
+            let flags = mlirOpPrintingFlagsCreate();
+            mlirOpPrintingFlagsUseLocalScope(flags);
+            let text = printed(|append, out| mlirOperationPrintWithFlags(self.0, flags, append, out));
+            mlirOpPrintingFlagsDestroy(flags);
+            text
+        }
     }
     /// A new operation before this one, of the same name, location and attributes but with these operands and result types,
     /// and with `changed` attributes instead of those of the same name. For operations without regions.
