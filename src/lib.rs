@@ -3,6 +3,7 @@
 pub mod compile;
 pub mod engine;
 pub mod frontend;
+pub mod gpt2;
 pub mod io;
 pub mod tensor;
 

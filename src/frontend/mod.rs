@@ -32,4 +32,6 @@ mod types;
 pub use elementwise::Operand;
 pub use function::{Function, module};
 pub use graph::{Argument, Graph, Value};
+#[cfg(test)]
+pub(crate) use tests::mlir_opt;
 pub use types::{Promotion, Type};

@@ -1,0 +1,181 @@
+//! GPT-2 as functions of the frontend: four that a host calls in a loop over the blocks, and the whole as one.
+//!
+//! Positions past the last real token need no mask: what comes before never looks at them.
+
+use super::config::{Config, EPSILON};
+use crate::{
+    DType,
+    frontend::{Function, Graph, Value},
+};
+use anyhow::{Result, bail};
+use std::collections::HashMap;
+
+/// The functions of [`sublayer`], in the order in which the model calls them.
+pub const FUNCTIONS: [&str; 4] = ["embed", "attend", "feedforward", "project"];
+
+/// The number of positions that functions for `tokens` tokens have: the next power of two, at most the context.
+pub fn padded(config: &Config, tokens: usize) -> usize {
+    tokens.next_power_of_two().min(config.context)
+}
+
+/// The whole forward pass as the function `main` over `tokens` positions: token ids and every weight under its key in the
+/// checkpoint, to `logits` of shape `[tokens, vocabulary]`.
+pub fn fused(config: &Config, tokens: usize) -> Result<Function> {
+    let g = Graph::new();
+    let ids = ids(&g, config, tokens);
+    let weights: HashMap<String, Value> =
+        config.weights().into_iter().map(|(name, shape)| (name.clone(), g.input(&name, DType::F32, &shape))).collect();
+    let weight = |name: &str| weights[name];
+    let mut x = embed(ids, weight("wte.weight"), weight("wpe.weight"));
+    for layer in 0..config.layers {
+        let of_layer = |name: &str| weight(&format!("h.{layer}.{name}"));
+        x = attend(config, x, &of_layer);
+        x = feedforward(x, &of_layer);
+    }
+    let (_, logits) = project(x, &weight);
+    g.finish("main", &[("logits", logits)])
+}
+
+/// One of [`FUNCTIONS`] over `tokens` positions:
+/// - `embed(ids, wte.weight, wpe.weight)`: the tokens' and the positions' vectors added up, `[tokens, width]`;
+/// - `attend(x, weights)`: a block's attention and its residual;
+/// - `feedforward(x, weights)`: a block's feed-forward layers and their residual;
+/// - `project(x, ln_f, wte.weight)`: `logits` and the normalised `final_norm` that they come from.
+///
+/// Weights of a block are named without the prefix `h.N.`.
+pub fn sublayer(config: &Config, name: &str, tokens: usize) -> Result<Function> {
+    let g = Graph::new();
+    let shapes: HashMap<String, Vec<usize>> = config.weights().into_iter().collect();
+    // A block's weights in the first one's shape.
+    let weight = |name: &str| {
+        let shape = shapes.get(name).unwrap_or_else(|| &shapes[&format!("h.0.{name}")]);
+        g.input(name, DType::F32, shape)
+    };
+    let state = || g.input("x", DType::F32, &[tokens, config.width]);
+    let results = match name {
+        "embed" => {
+            let ids = ids(&g, config, tokens);
+            vec![("embedding", embed(ids, weight("wte.weight"), weight("wpe.weight")))]
+        }
+        "attend" => vec![("attention", attend(config, state(), &weight))],
+        "feedforward" => vec![("output", feedforward(state(), &weight))],
+        "project" => {
+            let (normal, logits) = project(state(), &weight);
+            vec![("logits", logits), ("final_norm", normal)]
+        }
+        _ => bail!("GPT-2 has no function '{name}': there are {}", FUNCTIONS.join(", ")),
+    };
+    g.finish(name, &results)
+}
+
+fn ids<'g>(g: &'g Graph, config: &Config, tokens: usize) -> Value<'g> {
+    g.input_in_range("ids", DType::I32, &[tokens], 0..config.vocabulary as i64)
+}
+
+fn embed<'g>(ids: Value<'g>, wte: Value<'g>, wpe: Value<'g>) -> Value<'g> {
+    let tokens = ids.shape().first().copied().unwrap_or(0);
+    wte.gather(ids, 0) + wpe.slice(0, 0..tokens)
+}
+
+fn attend<'g>(config: &Config, x: Value<'g>, weight: &dyn Fn(&str) -> Value<'g>) -> Value<'g> {
+    let normal = layer_norm(x, weight("ln_1.weight"), weight("ln_1.bias"));
+    let [q, k, v] = heads(config, normal, weight("attn.c_attn.weight"), weight("attn.c_attn.bias"));
+    let context = attention(q, k, v, |scores| scores.causal_mask(f64::NEG_INFINITY));
+    x + affine(context, weight("attn.c_proj.weight"), weight("attn.c_proj.bias"))
+}
+
+fn feedforward<'g>(x: Value<'g>, weight: &dyn Fn(&str) -> Value<'g>) -> Value<'g> {
+    let normal = layer_norm(x, weight("ln_2.weight"), weight("ln_2.bias"));
+    let hidden = gelu(affine(normal, weight("mlp.c_fc.weight"), weight("mlp.c_fc.bias")));
+    x + affine(hidden, weight("mlp.c_proj.weight"), weight("mlp.c_proj.bias"))
+}
+
+fn project<'g>(x: Value<'g>, weight: &dyn Fn(&str) -> Value<'g>) -> (Value<'g>, Value<'g>) {
+    let normal = layer_norm(x, weight("ln_f.weight"), weight("ln_f.bias"));
+    (normal, normal.matmul(weight("wte.weight").transpose(&[])))
+}
+
+fn affine<'g>(x: Value<'g>, weight: Value<'g>, bias: Value<'g>) -> Value<'g> {
+    x.matmul(weight) + bias
+}
+
+/// Queries, keys and values of `x` (`[tokens, width]`), each `[heads, tokens, width / heads]`.
+fn heads<'g>(config: &Config, x: Value<'g>, weight: Value<'g>, bias: Value<'g>) -> [Value<'g>; 3] {
+    let (tokens, head) = (x.shape().first().copied().unwrap_or(0), config.width / config.heads);
+    // Reshaped before it is cut, so that each part is a contiguous view; the bias' loop does the transposing.
+    let parts = x.matmul(weight).reshape(&[tokens, 3, config.heads, head]) + bias.reshape(&[3, config.heads, head]);
+    let parts = parts.transpose(&[1, 2, 0, 3]);
+    [0, 1, 2].map(|part| parts.index(0, part))
+}
+
+/// Attention of queries `[heads, m, d]` over keys and values `[heads, n, d]`, as `[m, heads * d]`. `mask` replaces the scores
+/// (`[heads, m, n]`) that do not count by minus infinity.
+pub(super) fn attention<'g>(
+    q: Value<'g>,
+    k: Value<'g>,
+    v: Value<'g>,
+    mask: impl FnOnce(Value<'g>) -> Value<'g>,
+) -> Value<'g> {
+    let [heads, rows, head] = q.shape().try_into().unwrap_or([1, 1, 1]);
+    let scores = mask(q.matmul(k.transpose(&[0, 2, 1])) * (1.0 / (head as f64).sqrt()));
+    let exponentials = (scores - scores.max(&[-1], true)).exp();
+    // The softmax's division is left to the product, which has fewer elements than the scores.
+    let context = exponentials.matmul(v) / exponentials.sum(&[-1], true);
+    context.transpose(&[1, 0, 2]).reshape(&[rows, heads * head])
+}
+
+/// Each row less its mean, over its standard deviation, times `gain`, plus `bias`.
+pub(super) fn layer_norm<'g>(x: Value<'g>, gain: Value<'g>, bias: Value<'g>) -> Value<'g> {
+    let centred = x - x.mean(&[-1], true);
+    let variance = centred.powi(2).mean(&[-1], true);
+    centred / (variance + EPSILON).sqrt() * gain + bias
+}
+
+/// The tanh approximation of the Gaussian error linear unit (Hendrycks and Gimpel, 2016).
+pub(super) fn gelu(x: Value) -> Value {
+    let root = (2.0 / std::f64::consts::PI).sqrt();
+    0.5 * x * (1.0 + (root * (x + 0.044715 * x.powi(3))).tanh())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::frontend::{mlir_opt, module};
+
+    fn count(text: &str, op: &str) -> usize {
+        text.matches(&format!("= linalg.{op} ")).count()
+    }
+
+    #[test]
+    fn fused_124m_has_49_matmuls_and_24_batched_ones() {
+        let config = Config::published("124M").unwrap();
+        let function = fused(&config, 16).unwrap();
+        assert_eq!(function.arguments().len(), 1 + config.weights().len());
+        let text = mlir_opt(&module(&[function]), &[]);
+        let all = text.matches("linalg.").count();
+        assert_eq!((count(&text, "matmul"), count(&text, "batch_matmul")), (49, 24));
+        assert!(all > 0 && count(&text, "transpose") == 0 && count(&text, "broadcast") == 0);
+        // Two operations for each of the graph's elementwise chains would be no fusion.
+        let generics = count(&text, "generic");
+        println!("{generics} generics before fusion");
+        let fused = mlir_opt(&text, &["--canonicalize", "--cse", "--linalg-fuse-elementwise-ops"]);
+        println!("{} after the upstream pass", count(&fused, "generic"));
+    }
+
+    #[test]
+    fn sublayers_verify_and_name_their_weights() {
+        let config = Config::parse(include_str!("../../models/kjv/config.json")).unwrap();
+        let functions: Vec<Function> = FUNCTIONS.iter().map(|f| sublayer(&config, f, 8).unwrap()).collect();
+        let text = mlir_opt(&module(&functions), &[]);
+        assert_eq!(text.matches("func.func @").count(), 4);
+        let names: Vec<&str> = functions[1].arguments().iter().map(|a| a.name.as_str()).collect();
+        assert_eq!(names[..3], ["x", "ln_1.weight", "ln_1.bias"]);
+        assert!(sublayer(&config, "attention", 8).unwrap_err().to_string().contains("embed, attend"));
+    }
+
+    #[test]
+    fn sequences_are_padded_to_powers_of_two_within_the_context() {
+        let config = Config { context: 100, ..Config::published("124M").unwrap() };
+        assert_eq!([1, 2, 3, 64, 65, 100].map(|n| padded(&config, n)), [1, 2, 4, 64, 100, 100]);
+    }
+}
