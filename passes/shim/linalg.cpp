@@ -2,6 +2,7 @@
 #include "shim.h"
 #include "mlir/CAPI/IR.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Linalg/IR/LinalgInterfaces.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
@@ -33,6 +34,13 @@ bool tmLinalgFuse(MlirOperation root) {
     rewriter.setInsertionPoint(generic);
     (void)linalg::specializeGenericOp(rewriter, generic); // stays a generic where there is no name for it
   }
+  // A producer that asserts outlives its fusion, since it has effects; its assertions went along. Marked here, so that only
+  // what lost its uses by fusion is erased.
+  constexpr StringLiteral used("tinymlir.used");
+  op->walk([&](linalg::GenericOp generic) {
+    if (!generic->use_empty() && !generic.getBody()->getOps<cf::AssertOp>().empty())
+      generic->setDiscardableAttr(used, UnitAttr::get(context));
+  });
   RewritePatternSet patterns(context);
   // Upstream's choice (a producer with one use), but a contraction takes part on neither side.
   linalg::ControlFusionFn control = [](OpOperand *fused) {
@@ -60,6 +68,10 @@ bool tmLinalgFuse(MlirOperation root) {
   GreedyRewriteConfig config;
   config.setUseTopDownTraversal(true);
   (void)applyPatternsGreedily(op, std::move(patterns), config); // stopping at the iteration limit is no error
+  op->walk([&](linalg::GenericOp generic) {
+    if (generic->removeDiscardableAttr(used) && generic->use_empty())
+      rewriter.eraseOp(generic);
+  });
   return true;
 }
 

@@ -10,5 +10,5 @@ mod weights;
 pub use config::Config;
 pub use functions::{FUNCTIONS, fused, padded, sublayer};
 pub use model::Model;
-pub use tokenizer::Tokenizer;
+pub use tokenizer::{Stream, Tokenizer};
 pub use weights::Weights;
