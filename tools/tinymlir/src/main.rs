@@ -1,0 +1,25 @@
+//! `tinymlir`: the tools in one executable, which acts as the one whose name it is called by.
+//!
+//! LLVM and MLIR are most of every tool; an archive with one executable and links to it holds them once. The self-test's
+//! `FileCheck` is here for the same reason.
+
+mod filecheck;
+
+use std::{path::Path, process::ExitCode};
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args_os().map(|a| a.to_string_lossy().into_owned()).collect();
+    let called = arguments.first().and_then(|a| Path::new(a).file_name()?.to_str()).unwrap_or_default();
+    match called {
+        "tinymlir-opt" => status(tinymlir_passes::opt_main()),
+        "FileCheck" => status(filecheck::main(&arguments[1..])),
+        _ => {
+            eprintln!("error: call this through a link under a tool's name: tinymlir-opt, FileCheck");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn status(code: i32) -> ExitCode {
+    ExitCode::from(u8::try_from(code).unwrap_or(1))
+}
