@@ -166,7 +166,7 @@ impl Call {
         };
         // CBLAS takes a negative increment to start at the other end, and refuses zero.
         for (i, dim) in vectors {
-            if !self.contraction.stride(i, dim).is_some_and(|s| s > 0) && self.contraction.sizes[dim] != Some(1) {
+            if self.contraction.stride(i, dim).is_none_or(|s| s <= 0) && self.contraction.sizes[dim] != Some(1) {
                 return Err(format!("the stride of vector operand {i} is not known to be positive"));
             }
         }
