@@ -76,6 +76,11 @@ impl Weights {
         })
     }
 
+    /// Puts another array in the place of a weight.
+    pub fn set(&mut self, name: &str, tensor: Tensor) {
+        self.0.insert(name.to_string(), tensor);
+    }
+
     /// The weight under that key.
     pub fn get(&self, name: &str) -> Result<&Tensor> {
         self.0.get(name).with_context(|| format!("the model has no weight '{name}'"))

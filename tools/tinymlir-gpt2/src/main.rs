@@ -1,1 +1,195 @@
-fn main() {}
+//! `tinymlir-gpt2`: generate text with GPT-2, compare it with its reference, print its functions at any stage.
+
+use anyhow::{Context, Result};
+use clap::{Args, Parser, Subcommand};
+use std::{io::Write, path::PathBuf, process::ExitCode, time::Instant};
+use tinymlir::{
+    compile::{self, Options, Stage},
+    gpt2::{Config, Event, Model, Session, Stream, Tolerance, emit, verify},
+    io::{Staged, safetensors, write_atomically},
+};
+
+/// GPT-2, compiled by tinymlir.
+#[derive(Parser)]
+#[command(version)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Continue a text; the tokens stream to standard output
+    Generate(Generate),
+    /// Compare every decoding step with the model's reference.json and reference.npz
+    Verify(Verify),
+    /// Print the model's functions, or small ones, as MLIR at a stage
+    Emit(Emit),
+}
+
+#[derive(Args)]
+struct Generate {
+    /// The text to continue
+    prompt: String,
+    #[command(flatten)]
+    run: Run,
+    /// How many tokens to add
+    #[arg(long, short = 'n', default_value_t = 32)]
+    tokens: usize,
+    /// Print each token's time
+    #[arg(long)]
+    time: bool,
+}
+
+#[derive(Args)]
+struct Verify {
+    #[command(flatten)]
+    run: Run,
+    /// Where reference.json and reference.npz are [default: the model's directory]
+    #[arg(long)]
+    reference: Option<PathBuf>,
+    /// What an element may differ by, relative to the reference
+    #[arg(long, default_value_t = 1e-5)]
+    rtol: f64,
+    /// What an element may differ by
+    #[arg(long, default_value_t = 2e-5)]
+    atol: f64,
+}
+
+#[derive(Args)]
+struct Run {
+    /// A directory with config.json, model.safetensors and a tokenizer, or random:SIZE[:SEED] with 124M, 355M, 774M or 1558M
+    #[arg(long, default_value = "models/kjv")]
+    model: String,
+    /// Run the whole pass as one function, instead of four called for each block
+    #[arg(long)]
+    fused: bool,
+}
+
+#[derive(Args)]
+struct Emit {
+    /// gelu, softmax, layer_norm, matmul, gather, attention; embed, attend, feedforward, project; or gpt2, all of it
+    #[arg(default_value = "gpt2")]
+    names: Vec<String>,
+    /// tensor, optimized, bufferized, outlined, lowered, llvm or ptx
+    #[arg(long, default_value = "tensor", value_parser = stage)]
+    stage: Stage,
+    /// Whose sizes: a model's directory, or random:SIZE
+    #[arg(long, default_value = "random:124M")]
+    model: String,
+    /// For how many tokens; the next power of two is emitted
+    #[arg(long, default_value_t = 16)]
+    tokens: usize,
+    /// Write to a file; captured arrays go beside it, with the extension .safetensors
+    #[arg(short, long)]
+    output: Option<PathBuf>,
+}
+
+fn stage(text: &str) -> Result<Stage, String> {
+    text.parse()
+}
+
+fn main() -> ExitCode {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(e) => {
+            // Help and the version are no errors. When nobody reads the message, nothing is left to say.
+            let _ = e.print();
+            return ExitCode::from(u8::from(e.use_stderr()));
+        }
+    };
+    let result = match cli.command {
+        Command::Generate(arguments) => generate(&arguments),
+        Command::Verify(arguments) => check(&arguments),
+        Command::Emit(arguments) => print(&arguments),
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(e) => {
+            eprintln!("error: {e:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn open(run: &Run) -> Result<Model> {
+    let start = Instant::now();
+    let model = Model::open(&run.model)?;
+    eprintln!("loaded {} in {:.3} s", run.model, start.elapsed().as_secs_f64());
+    Ok(model)
+}
+
+fn generate(arguments: &Generate) -> Result<()> {
+    let model = open(&arguments.run)?;
+    let mut session = Session::new(&model, Options::default(), arguments.run.fused)?;
+    let mut ids = model.tokenizer.encode(&arguments.prompt)?;
+    let mut stream = Stream::new(&model.tokenizer, &ids)?;
+    let mut out = std::io::stdout().lock();
+    let (mut count, mut seconds) = (0, 0.0);
+    write!(out, "{}", arguments.prompt)?;
+    out.flush()?;
+    session.generate(&mut ids, arguments.tokens, &mut |event| {
+        match event {
+            Event::Compiled { positions, time } => {
+                eprintln!("compiled for {positions} positions in {:.3} s", time.as_secs_f64())
+            }
+            Event::Token { id, time } => {
+                (count, seconds) = (count + 1, seconds + time.as_secs_f64());
+                write!(out, "{}", stream.push(id)?)?;
+                out.flush()?;
+                if arguments.time {
+                    eprintln!("token {count} ({id}): {:.3} ms", 1e3 * time.as_secs_f64());
+                }
+            }
+        }
+        Ok(())
+    })?;
+    writeln!(out)?;
+    eprintln!(
+        "{count} tokens in {seconds:.3} s ({:.1} a second), compilation apart",
+        f64::from(count) / seconds.max(1e-9)
+    );
+    Ok(())
+}
+
+fn check(arguments: &Verify) -> Result<()> {
+    let model = open(&arguments.run)?;
+    let directory = arguments.reference.clone().or_else(|| model.directory.clone());
+    let directory = directory.context("random weights have no reference: name a directory with --reference")?;
+    let mut session = Session::new(&model, Options::default(), arguments.run.fused)?;
+    let summary = verify(&mut session, &directory, Tolerance { rtol: arguments.rtol, atol: arguments.atol })?;
+    let mut out = std::io::stdout().lock();
+    for (name, largest) in &summary.arrays {
+        writeln!(out, "{name}: largest difference {largest:.3e}")?;
+    }
+    let largest = summary.arrays.iter().map(|(_, largest)| *largest).fold(0.0, f64::max);
+    writeln!(out, "{} prompts, {} steps: every token equal", summary.prompts, summary.steps)?;
+    writeln!(out, "{} arrays: largest difference {largest:.3e}", summary.arrays.len())?;
+    Ok(())
+}
+
+fn print(arguments: &Emit) -> Result<()> {
+    let config: Config = Model::config(&arguments.model)?;
+    let names: Vec<&str> = arguments.names.iter().map(String::as_str).collect();
+    let emitted = emit(&names, &config, arguments.tokens)?;
+    let text = match arguments.stage {
+        // As it was written, with its names.
+        Stage::Tensor => emitted.text,
+        stage => compile::lower_to(emitted.text.as_str(), stage, &Options::default())?,
+    };
+    let Some(path) = &arguments.output else {
+        let mut out = std::io::stdout().lock();
+        out.write_all(text.as_bytes())?;
+        return Ok(out.flush()?);
+    };
+    if emitted.captured.is_empty() {
+        return write_atomically(path, text.as_bytes());
+    }
+    // Both files or none.
+    let beside = path.with_extension("safetensors");
+    let mut staged = Staged::default();
+    staged.add(path, text.as_bytes())?;
+    safetensors::write(&beside, &emitted.captured)?;
+    eprintln!("wrote {}: the captured arrays", beside.display());
+    staged.commit()
+}
