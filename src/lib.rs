@@ -5,6 +5,7 @@ pub mod engine;
 pub mod frontend;
 pub mod gpt2;
 pub mod io;
+pub mod run;
 pub mod tensor;
 
 pub use tensor::{DType, Element, Tensor};

@@ -1,0 +1,384 @@
+//! Arrays as NumPy 2.4 prints them: `str(array)` with the default print options.
+//!
+//! Eight digits after the point at most, columns aligned, lines of 75 characters, and of arrays with more than 1000
+//! elements the first and last three along each axis.
+
+use crate::{DType, Tensor};
+
+const PRECISION: usize = 8;
+const LINE_WIDTH: usize = 75;
+const EDGE: usize = 3;
+const THRESHOLD: usize = 1000;
+
+/// What Python's `str` gives for the array, or for the scalar when its rank is 0.
+pub fn numpy(tensor: &Tensor) -> String {
+    if tensor.shape().is_empty() {
+        return scalar(tensor);
+    }
+    if tensor.is_empty() {
+        return "[]".into();
+    }
+    let summarize = tensor.len() > THRESHOLD;
+    let shown = shown(tensor.shape(), summarize);
+    let words = words(tensor, &shown);
+    let mut next = words.into_iter();
+    let strings = |axis: usize| tensor.shape()[axis];
+    layout(tensor.shape().len(), 0, " ", LINE_WIDTH, &strings, summarize, &mut next)
+}
+
+/// The places of the elements that appear, in row-major order.
+fn shown(shape: &[usize], summarize: bool) -> Vec<usize> {
+    shape.iter().fold(vec![0], |places, size| {
+        let indices: Vec<usize> = match summarize && *size > 2 * EDGE {
+            true => (0..EDGE).chain(size - EDGE..*size).collect(),
+            false => (0..*size).collect(),
+        };
+        places.iter().flat_map(|p| indices.iter().map(move |i| p * size + i)).collect()
+    })
+}
+
+/// Brackets, separators and line breaks around the words of the elements from `axis` on.
+fn layout(
+    rank: usize,
+    axis: usize,
+    indent: &str,
+    width: usize,
+    size: &dyn Fn(usize) -> usize,
+    summarize: bool,
+    words: &mut impl Iterator<Item = String>,
+) -> String {
+    if axis == rank {
+        return words.next().unwrap_or_default();
+    }
+    let next_indent = format!("{indent} ");
+    let length = size(axis);
+    let summary = summarize && length > 2 * EDGE;
+    let count = if summary { 2 * EDGE } else { length };
+    let mut text = String::new();
+    if axis + 1 == rank {
+        let width = width - 1; // the closing bracket
+        let mut line = indent.to_owned();
+        let mut extend = |line: &mut String, word: &str| {
+            if line.chars().count() + word.chars().count() > width && line.len() > indent.len() {
+                text.push_str(line.trim_end());
+                text.push('\n');
+                *line = indent.to_owned();
+            }
+            line.push_str(word);
+        };
+        for i in 0..count {
+            if summary && i == EDGE {
+                extend(&mut line, "...");
+                line.push(' ');
+            }
+            let word = words.next().unwrap_or_default();
+            extend(&mut line, &word);
+            if i + 1 < count {
+                line.push(' ');
+            }
+        }
+        text.push_str(&line);
+    } else {
+        let separator = "\n".repeat(rank - axis - 1);
+        for i in 0..count {
+            if summary && i == EDGE {
+                text.push_str(&format!("{indent}...{separator}"));
+            }
+            text.push_str(indent);
+            text.push_str(&layout(rank, axis + 1, &next_indent, width - 1, size, summarize, words));
+            if i + 1 < count {
+                text.push_str(&separator);
+            }
+        }
+    }
+    format!("[{}]", &text[indent.len()..])
+}
+
+/// The formatted elements at `places`, all of one width where NumPy aligns them.
+fn words(tensor: &Tensor, places: &[usize]) -> Vec<String> {
+    match tensor.dtype() {
+        DType::I1 => {
+            places.iter().map(|p| if tensor.bytes()[*p] != 0 { " True" } else { "False" }.to_owned()).collect()
+        }
+        DType::C64 | DType::C128 => {
+            let parts = floats(tensor);
+            let part = |offset: usize| -> Vec<Float> { places.iter().map(|p| parts[2 * p + offset]).collect() };
+            let real = Columns::of(&part(0), false);
+            let imaginary = Columns::of(&part(1), true);
+            (part(0).into_iter().zip(part(1)))
+                .map(|(re, im)| {
+                    let im = imaginary.word(im);
+                    let digits = im.trim_end().len();
+                    format!("{}{}j{}", real.word(re), &im[..digits], &im[digits..])
+                })
+                .collect()
+        }
+        dtype if dtype.is_float() => {
+            let all = floats(tensor);
+            let values: Vec<Float> = places.iter().map(|p| all[*p]).collect();
+            let columns = Columns::of(&values, false);
+            values.into_iter().map(|v| columns.word(v)).collect()
+        }
+        _ => {
+            let texts: Vec<String> = places.iter().map(|p| integer(tensor, *p)).collect();
+            let width = texts.iter().map(String::len).max().unwrap_or(0);
+            texts.into_iter().map(|t| format!("{t:>width$}")).collect()
+        }
+    }
+}
+
+fn scalar(tensor: &Tensor) -> String {
+    match tensor.dtype() {
+        DType::I1 => if tensor.bytes()[0] != 0 { "True" } else { "False" }.into(),
+        DType::C64 | DType::C128 => {
+            let parts = floats(tensor);
+            let (re, im) = (parts[0], parts[1]);
+            let part = |v: Float| {
+                let text = v.scalar();
+                text.strip_suffix(".0").map(str::to_owned).unwrap_or(text)
+            };
+            if re.value == 0.0 && re.value.is_sign_positive() {
+                format!("{}j", part(im))
+            } else {
+                let sign = if im.value.is_sign_negative() && !im.value.is_nan() { "" } else { "+" };
+                format!("({}{sign}{}j)", part(re), part(im))
+            }
+        }
+        dtype if dtype.is_float() => floats(tensor)[0].scalar(),
+        _ => integer(tensor, 0),
+    }
+}
+
+fn integer(tensor: &Tensor, place: usize) -> String {
+    let bytes = &tensor.bytes()[place * tensor.dtype().size()..];
+    macro_rules! show {
+        ($($dtype:ident = $rust:ty),*) => {
+            match tensor.dtype() {
+                $(DType::$dtype => <$rust>::from_ne_bytes(bytes.as_chunks().0[0]).to_string(),)*
+                _ => ((bytes[0] as i8) << 4 >> 4).to_string(), // i4
+            }
+        };
+    }
+    show!(I8 = i8, U8 = u8, I16 = i16, U16 = u16, I32 = i32, U32 = u32, I64 = i64, Index = i64, U64 = u64)
+}
+
+/// A floating-point number and how many of its digits mean something.
+#[derive(Clone, Copy)]
+struct Float {
+    value: f64,
+    dtype: DType,
+}
+
+/// The elements; the two parts of a complex one after each other.
+fn floats(tensor: &Tensor) -> Vec<Float> {
+    let (dtype, parts) = match tensor.dtype() {
+        DType::C64 => (DType::F32, Tensor::from_bytes(DType::F32, &[2 * tensor.len()], tensor.bytes()).ok()),
+        DType::C128 => (DType::F64, Tensor::from_bytes(DType::F64, &[2 * tensor.len()], tensor.bytes()).ok()),
+        dtype => (dtype, Some(tensor.clone())),
+    };
+    let values = parts.and_then(|t| t.to_f64()).unwrap_or_default();
+    values.into_iter().map(|value| Float { value, dtype }).collect()
+}
+
+impl Float {
+    /// The shortest decimal that reads back as this number: its digits, and the power of ten of the first.
+    fn shortest(self) -> (String, i32) {
+        let text = match self.dtype {
+            DType::F64 => format!("{:e}", self.value),
+            DType::F32 => format!("{:e}", self.value as f32),
+            _ => {
+                let reads_back = |text: &String| match (text.parse::<f64>(), self.dtype) {
+                    (Ok(v), DType::F16) => half::f16::from_f64(v).to_f64() == self.value,
+                    (Ok(v), _) => half::bf16::from_f64(v).to_f64() == self.value,
+                    (Err(_), _) => false,
+                };
+                let digits = (0..12).map(|d| format!("{:.*e}", d, self.value)).find(reads_back);
+                digits.unwrap_or_else(|| format!("{:e}", self.value))
+            }
+        };
+        let text = text.trim_start_matches('-');
+        let (digits, exponent) = text.split_once('e').unwrap_or((text, "0"));
+        (digits.replace('.', ""), exponent.parse().unwrap_or(0))
+    }
+
+    /// Digits before and after the point, at most `precision` after it, none of them trailing zeros.
+    fn positional(self, precision: usize) -> (String, String) {
+        let (digits, exponent) = self.shortest();
+        let decimals = (digits.len() as i32 - 1 - exponent).max(0) as usize;
+        let text = if decimals > precision {
+            format!("{:.precision$}", self.value.abs())
+        } else if exponent < 0 {
+            format!("0.{}{digits}", "0".repeat(-exponent as usize - 1))
+        } else {
+            let digits = format!("{digits:0<width$}", width = exponent as usize + 1);
+            format!("{}.{}", &digits[..=exponent as usize], &digits[exponent as usize + 1..])
+        };
+        let (whole, fraction) = text.split_once('.').unwrap_or((&text, ""));
+        (whole.to_owned(), fraction.trim_end_matches('0').to_owned())
+    }
+
+    /// The first digit, at most `precision` digits after it, and the exponent with its sign and at least two digits.
+    fn scientific(self, precision: usize) -> (String, String, String) {
+        let (digits, exponent) = self.shortest();
+        let (digits, exponent) = if digits.len() - 1 > precision {
+            let text = format!("{:.precision$e}", self.value.abs());
+            let (digits, exponent) = text.split_once('e').unwrap_or((&text, "0"));
+            (digits.replace('.', ""), exponent.parse().unwrap_or(0))
+        } else {
+            (digits, exponent)
+        };
+        let sign = if exponent < 0 { '-' } else { '+' };
+        (digits[..1].to_owned(), digits[1..].trim_end_matches('0').to_owned(), format!("{sign}{:02}", exponent.abs()))
+    }
+
+    /// From where on an array has exponents: a power of ten with as many digits as the type holds, at most 8.
+    fn limit(self) -> f64 {
+        match self.dtype {
+            DType::F16 => 1e3,
+            DType::F64 => 1e8,
+            _ => 1e6,
+        }
+    }
+
+    fn sign(self, plus: bool) -> &'static str {
+        match self.value.is_sign_negative() {
+            true => "-",
+            false if plus => "+",
+            false => "",
+        }
+    }
+
+    /// `nan` or an infinity with its sign.
+    fn special(self, plus: bool) -> String {
+        match self.value.is_nan() {
+            true => format!("{}nan", if plus { "+" } else { "" }),
+            false => format!("{}inf", self.sign(plus)),
+        }
+    }
+
+    /// As a scalar of its own.
+    fn scalar(self) -> String {
+        let magnitude = self.value.abs();
+        if !self.value.is_finite() {
+            return self.special(false);
+        }
+        let limit = match self.dtype {
+            DType::F64 => 1e16,
+            _ => self.limit(),
+        };
+        if magnitude == 0.0 || (1e-4..limit).contains(&magnitude) {
+            let (whole, fraction) = self.positional(usize::MAX);
+            let fraction = if fraction.is_empty() { "0" } else { &fraction };
+            return format!("{}{whole}.{fraction}", self.sign(false));
+        }
+        let (whole, fraction, exponent) = self.scientific(usize::MAX);
+        let point = if fraction.is_empty() { "" } else { "." };
+        format!("{}{whole}{point}{fraction}e{exponent}", self.sign(false))
+    }
+}
+
+/// How an array's floating-point numbers are aligned at their points.
+struct Columns {
+    exponents: bool,
+    precision: usize,
+    left: usize,
+    right: usize,
+    exponent_width: usize,
+    plus: bool,
+}
+
+impl Columns {
+    /// `plus`: positive numbers get a sign.
+    fn of(values: &[Float], plus: bool) -> Columns {
+        let finite: Vec<Float> = values.iter().copied().filter(|v| v.value.is_finite()).collect();
+        let magnitudes = || finite.iter().map(|v| v.value.abs()).filter(|v| *v != 0.0);
+        let (max, min) = (magnitudes().fold(0.0, f64::max), magnitudes().fold(f64::INFINITY, f64::min));
+        let limit = values.first().map_or(f64::INFINITY, |v| v.limit());
+        let ratio = match finite.first().map(|v| v.dtype) {
+            Some(DType::F32) => f64::from(max as f32 / min as f32),
+            Some(DType::F16) => half::f16::from_f64(max / min).to_f64(),
+            _ => max / min,
+        };
+        let exponents = max > 0.0 && (max >= limit || min < 1e-4 || ratio > 1000.0);
+        let mut columns = Columns { exponents, precision: PRECISION, left: 0, right: 0, exponent_width: 0, plus };
+        if exponents {
+            columns.precision = 0;
+            for v in &finite {
+                let (whole, fraction, exponent) = v.scientific(PRECISION);
+                columns.left = columns.left.max(v.sign(plus).len() + whole.len());
+                columns.precision = columns.precision.max(fraction.len());
+                columns.exponent_width = columns.exponent_width.max(exponent.len() - 1);
+            }
+            columns.right = columns.exponent_width + 2 + columns.precision;
+        } else {
+            for v in &finite {
+                let (whole, fraction) = v.positional(PRECISION);
+                columns.left = columns.left.max(v.sign(plus).len() + whole.len());
+                columns.right = columns.right.max(fraction.len());
+            }
+        }
+        if finite.len() != values.len() {
+            let negative = values.iter().any(|v| v.value == f64::NEG_INFINITY) || plus;
+            let offset = columns.right + 1;
+            columns.left = columns.left.max(3usize.saturating_sub(offset));
+            columns.left = columns.left.max((3 + usize::from(negative)).saturating_sub(offset));
+        }
+        columns
+    }
+
+    fn word(&self, value: Float) -> String {
+        let Columns { precision, left, right, .. } = *self;
+        if !value.value.is_finite() {
+            return format!("{:>width$}", value.special(self.plus), width = left + right + 1);
+        }
+        let sign = value.sign(self.plus);
+        if self.exponents {
+            // Further digits than the shortest ones are the number's own, not zeros.
+            let text = format!("{:.precision$e}", value.value.abs());
+            let (digits, _) = text.split_once('e').unwrap_or((&text, ""));
+            let (whole, fraction) = digits.split_once('.').unwrap_or((digits, ""));
+            let (_, _, exponent) = value.scientific(precision);
+            let power = format!("{}{:0>width$}", &exponent[..1], &exponent[1..], width = self.exponent_width);
+            return format!("{:>left$}.{fraction}e{power}", format!("{sign}{whole}"));
+        }
+        let (whole, fraction) = value.positional(precision);
+        format!("{:>left$}.{fraction:<right$}", format!("{sign}{whole}"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn zz_all() {
+        #[derive(serde::Deserialize)]
+        struct Case {
+            descr: String,
+            shape: Vec<usize>,
+            hex: String,
+            str: String,
+        }
+        let mut bad = 0;
+        for line in std::fs::read_to_string("/tmp/np_cases.jsonl").unwrap().lines() {
+            let c: Case = serde_json::from_str(line).unwrap();
+            let dtype = DType::ALL
+                .into_iter()
+                .find(|d| {
+                    crate::io::npy::stored_as(*d) == c.descr && !matches!(d, DType::BF16 | DType::Index | DType::I4)
+                })
+                .unwrap();
+            let bytes: Vec<u8> =
+                (0..c.hex.len() / 2).map(|i| u8::from_str_radix(&c.hex[2 * i..2 * i + 2], 16).unwrap()).collect();
+            let t = Tensor::from_bytes(dtype, &c.shape, &bytes).unwrap();
+            let got = numpy(&t);
+            if got != c.str {
+                bad += 1;
+                if bad < 12 {
+                    println!("{t:?}\n{got}\n-- expected\n{}", c.str);
+                }
+            }
+        }
+        assert_eq!(bad, 0);
+    }
+}
