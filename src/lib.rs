@@ -7,5 +7,7 @@ pub mod gpt2;
 pub mod io;
 pub mod run;
 pub mod tensor;
+mod version;
 
 pub use tensor::{DType, Element, Tensor};
+pub use version::version;

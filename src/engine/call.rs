@@ -233,8 +233,7 @@ pub(super) unsafe fn call(
         frame.push(i, argument, value).with_context(|| describe(i, argument))?;
     }
     let first_result = frame.slots.len();
-    let result_slots: usize =
-        signature.results.iter().map(|r| r.ty.parameters().iter().map(Vec::len).sum::<usize>()).sum();
+    let result_slots: usize = signature.returned().map(|r| r.ty.parameters().iter().map(Vec::len).sum::<usize>()).sum();
     frame.slots.resize(first_result + result_slots, Slot::default());
     let pointers: Vec<*mut c_void> = frame.slots.iter_mut().map(|slot| (slot as *mut Slot).cast()).collect();
     // SAFETY: one slot for each parameter and each scalar of the result, as the entry point wants them; what the slots
@@ -246,8 +245,11 @@ pub(super) unsafe fn call(
     let mut allocated = Vec::new();
     let mut results = Vec::new();
     for output in &signature.results {
-        // SAFETY: the slots hold what the function returned for a result of this type.
-        results.push(Value::Tensor(unsafe { result(&output.ty, &mut slots, &mut allocated)? }));
+        results.push(match output.argument {
+            Some(argument) => values[argument].clone(),
+            // SAFETY: the slots hold what the function returned for a result of this type.
+            None => Value::Tensor(unsafe { result(&output.ty, &mut slots, &mut allocated)? }),
+        });
     }
     // Only after the last copy: two results may share memory.
     for pointer in allocated {

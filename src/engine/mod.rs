@@ -130,6 +130,8 @@ impl Executable {
     }
 
     /// Calls a function and updates its writable arguments; a tensor whose memory no one shares is not copied.
+    ///
+    /// A result that is such an argument shares its memory: drop it before the next call, or that call copies.
     pub fn call_in_place(&self, name: &str, arguments: &mut [Value]) -> Result<Vec<Value>> {
         let (function, signature) = self.function(name)?;
         // SAFETY: `load` checked the signature against the code.

@@ -150,10 +150,12 @@ pub struct Argument {
 /// A result of a function.
 #[derive(Clone, Debug)]
 pub struct Output {
-    /// `tinymlir.name`.
+    /// `tinymlir.name`, or that of `argument`.
     pub name: Option<String>,
     /// Its type.
     pub ty: ValueType,
+    /// The writable argument that it is, updated in place; the code does not return it (`tinymlir.results`).
+    pub argument: Option<usize>,
 }
 
 /// What a function takes and returns.
@@ -179,11 +181,11 @@ impl Signature {
         };
         let (inputs, outputs) = function.attr(ty)?.as_type()?.function()?;
         let attributes = |list: &str| function.attr(list).and_then(Attr::elements).unwrap_or_default();
-        let (arguments, results) = (attributes(arguments), attributes(results));
+        let (argument_attrs, result_attrs) = (attributes(arguments), attributes(results));
         let bufferized = function.attr("tinymlir.bufferized").is_some();
         let name = |attrs: Option<&Attr>| attrs.and_then(|a| a.get("tinymlir.name")).and_then(Attr::as_str);
         let argument = |(i, ty): (usize, Type)| {
-            let attrs = arguments.get(i);
+            let attrs = argument_attrs.get(i);
             let range = attrs.and_then(|a| a.get("tinymlir.range")).and_then(|r| {
                 let bounds: Vec<_> = r.elements()?.into_iter().map(Attr::as_int).collect::<Option<_>>()?;
                 (bounds.len() == 2).then(|| (bounds[0], bounds[1]))
@@ -194,12 +196,17 @@ impl Signature {
             };
             Argument { name: name(attrs), ty: ValueType::of(ty), range, writable }
         };
-        let output = |(i, ty)| Output { name: name(results.get(i)), ty: ValueType::of(ty) };
-        Some(Signature {
-            name: function.symbol()?,
-            arguments: inputs.into_iter().enumerate().map(argument).collect(),
-            results: outputs.into_iter().enumerate().map(output).collect(),
-        })
+        let arguments: Vec<Argument> = inputs.into_iter().enumerate().map(argument).collect();
+        let output = |(i, ty)| Output { name: name(result_attrs.get(i)), ty: ValueType::of(ty), argument: None };
+        let mut results: Vec<Output> = outputs.into_iter().enumerate().map(output).collect();
+        for (i, place) in function.attr("tinymlir.results").and_then(Attr::elements).into_iter().flatten().enumerate() {
+            let place = place.as_int().and_then(|n| usize::try_from(n).ok()).filter(|n| *n < arguments.len());
+            if let Some(place) = place.filter(|_| i <= results.len()) {
+                let Argument { name, ty, .. } = arguments[place].clone();
+                results.insert(i, Output { name, ty, argument: Some(place) });
+            }
+        }
+        Some(Signature { name: function.symbol()?, arguments, results })
     }
 
     /// Of a function of scalars, by its LLVM types. `None` when there are others.
@@ -229,15 +236,20 @@ impl Signature {
             results: entry
                 .results
                 .iter()
-                .map(|l| Some(Output { name: None, ty: scalar(l)? }))
+                .map(|l| Some(Output { name: None, ty: scalar(l)?, argument: None }))
                 .collect::<Option<_>>()?,
         })
+    }
+
+    /// The results that the code returns.
+    pub(super) fn returned(&self) -> impl Iterator<Item = &Output> {
+        self.results.iter().filter(|r| r.argument.is_none())
     }
 
     /// Whether the LLVM function `entry` can be what this describes.
     pub(super) fn matches(&self, entry: &Entry) -> bool {
         let parameters = self.arguments.iter().flat_map(|a| a.ty.parameters());
-        let results = self.results.iter().flat_map(|r| r.ty.parameters()).flatten();
+        let results = self.returned().flat_map(|r| r.ty.parameters()).flatten();
         parameters.eq(entry.parameters.iter().cloned()) && results.eq(entry.results.iter().copied())
     }
 }

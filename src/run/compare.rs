@@ -36,9 +36,13 @@ impl fmt::Display for Comparison {
     }
 }
 
-/// Compares arrays of the same shape and any real or complex element types. Fails when the shapes differ, or when one is
-/// complex and the other is not.
+/// Compares arrays of the same shape and any real or complex element types; uint16 expected of a bf16 array is its bit
+/// patterns. Fails when the shapes differ, or when one array is complex and the other is not.
 pub fn compare(got: &Tensor, expected: &Tensor, rtol: f64, atol: f64) -> Result<Comparison> {
+    if (got.dtype(), expected.dtype()) == (DType::BF16, DType::U16) {
+        let expected = Tensor::from_bytes(DType::BF16, expected.shape(), expected.bytes())?;
+        return compare(got, &expected, rtol, atol);
+    }
     ensure!(
         got.shape() == expected.shape(),
         "got {} of shape {:?}, expected {} of shape {:?}",
@@ -123,6 +127,12 @@ mod tests {
         assert!(!check(&[f32::NAN], &[1.0]).close);
         assert!(check(&[], &[]).close);
         assert!(compare(&f32s(&[1.0]), &f32s(&[1.0, 2.0]), 1.0, 1.0).is_err());
+    }
+
+    #[test]
+    fn bf16_may_come_as_bits() {
+        let got = Tensor::from_slice(&[1], &[half::bf16::from_f32(1.5)]);
+        assert!(compare(&got, &Tensor::from_slice(&[1], &[0x3fc0u16]), 0.0, 0.0).unwrap().close);
     }
 
     #[test]

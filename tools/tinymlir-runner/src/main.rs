@@ -1,1 +1,255 @@
-fn main() {}
+//! Compiles a module at any level and calls one of its functions.
+
+use anyhow::{Context, Result, bail, ensure};
+use clap::Parser;
+use std::{
+    io::{ErrorKind, Write},
+    path::PathBuf,
+    process::ExitCode,
+    time::{Duration, Instant},
+};
+use tinymlir::{
+    Tensor,
+    compile::{self, Options, Source, Stage},
+    engine::{Executable, Signature, Value, describe},
+    io::{Staged, npy, safetensors::Safetensors},
+    run,
+};
+
+/// Compile an MLIR module (tensors, memrefs or LLVM dialect; text or bytecode) and call a function.
+///
+/// Results are printed as NumPy does, then arguments that the call changed. The exit status is 1 after any error and when
+/// an --expect is past its tolerance.
+#[derive(Parser)]
+#[command(name = "tinymlir-runner", disable_version_flag = true)]
+struct Flags {
+    /// The module; `-` is standard input
+    module: Option<PathBuf>,
+    /// The function to call [default: main, or the only public one]
+    #[arg(short, long, value_name = "NAME")]
+    entry: Option<String>,
+    /// An argument by name or index: FILE.npy, FILE.npz:KEY, a number (every element), random[:SEED], zeros, ones or iota;
+    /// @2x3 behind one of the latter gives the sizes of a dynamic shape
+    #[arg(long, value_name = "NAME|INDEX=VALUE")]
+    arg: Vec<String>,
+    /// Take arguments by their `tinymlir.name` from this file
+    #[arg(long, value_name = "FILE.safetensors")]
+    weights: Vec<PathBuf>,
+    /// Fail when an argument is left over, instead of making it up
+    #[arg(long)]
+    strict_args: bool,
+    /// Save an output instead of printing it: results by name or index, changed arguments after them
+    #[arg(short, value_name = "INDEX|NAME=FILE.npy")]
+    output: Vec<String>,
+    /// Compare an output: |got - expected| <= atol + rtol |expected|, NaN equal to NaN
+    #[arg(long, value_name = "INDEX|NAME=FILE")]
+    expect: Vec<String>,
+    /// Relative tolerance of --expect
+    #[arg(long, value_name = "R", default_value_t = 1e-5)]
+    rtol: f64,
+    /// Absolute tolerance of --expect
+    #[arg(long, value_name = "A", default_value_t = 1e-8)]
+    atol: f64,
+    /// Call N times more on the same arguments and report the times
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    repeat: usize,
+    /// Print the module at a stage instead of calling it: tensor, optimized, bufferized, lowered, llvm
+    #[arg(long, value_name = "STAGE")]
+    emit: Option<Stage>,
+    /// Print the functions that can be called, with their arguments, instead of calling one
+    #[arg(long)]
+    list: bool,
+    /// LLVM's optimisation level
+    #[arg(short = 'O', value_name = "LEVEL", default_value_t = 3, value_parser = clap::value_parser!(u8).range(0..=3))]
+    opt_level: u8,
+    /// Print the versions of tinymlir, LLVM and BLAS
+    #[arg(long, short = 'V')]
+    version: bool,
+}
+
+fn main() -> ExitCode {
+    let flags = match Flags::try_parse() {
+        Ok(flags) => flags,
+        Err(error) => {
+            let _ = error.print();
+            return ExitCode::from(u8::from(error.use_stderr()));
+        }
+    };
+    // Compiled code may keep large arrays on the stack.
+    let run = std::thread::Builder::new().stack_size(1 << 30).spawn(move || run(&flags));
+    match run.map(|thread| thread.join()) {
+        Ok(Ok(Ok(()))) => ExitCode::SUCCESS,
+        Ok(Ok(Err(error))) => {
+            let text = format!("{error:#}");
+            // Diagnostics that start with a place carry the word themselves.
+            let prefix = if text.lines().next().is_some_and(|l| l.contains(": error: ")) { "" } else { "error: " };
+            eprintln!("{prefix}{text}");
+            ExitCode::FAILURE
+        }
+        Ok(Err(_)) => ExitCode::FAILURE, // the panic has spoken
+        Err(error) => {
+            eprintln!("error: cannot start a thread: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(flags: &Flags) -> Result<()> {
+    if flags.version {
+        return print(&format!("tinymlir-runner {}\n", tinymlir::version()));
+    }
+    let path = flags.module.as_ref().context("no module is given (see --help)")?;
+    let bytes = compile::read_source(path)?;
+    let name = path.to_string_lossy();
+    let source = Source { bytes: &bytes, name: if name == "-" { "<stdin>" } else { &name } };
+    let options = Options { opt_level: flags.opt_level, ..Options::default() };
+    if let Some(stage) = flags.emit {
+        return print(&format!("{}\n", compile::lower_to(source, stage, &options)?.trim_end()));
+    }
+    let executable = compile::compile(source, &options)?;
+    if flags.list {
+        return print(&list(&executable));
+    }
+    let entry = entry(flags, &executable)?;
+    let signature = executable.signature(&entry)?;
+    let arguments = arguments(flags, signature)?;
+
+    let mut values = arguments.clone();
+    let results = executable.call_in_place(&entry, &mut values)?;
+    let outputs = outputs(signature, &arguments, values, results);
+    if flags.repeat > 0 {
+        time(&executable, &entry, &arguments, flags.repeat)?;
+    }
+    finish(flags, &outputs)
+}
+
+/// An output: what it is called, and its value.
+struct Output {
+    name: Option<String>,
+    label: String,
+    tensor: Tensor,
+}
+
+/// Writes to standard output; a reader that went away is no error.
+fn print(text: &str) -> Result<()> {
+    let mut out = std::io::stdout().lock();
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(error).context("cannot write to standard output"),
+        _ => Ok(()),
+    }
+}
+
+fn list(executable: &Executable) -> String {
+    let line = |name| match executable.signature(name) {
+        Ok(signature) => format!("{signature}\n"),
+        Err(error) => format!("@{name}: {error:#}\n"),
+    };
+    executable.functions().map(line).collect()
+}
+
+fn entry(flags: &Flags, executable: &Executable) -> Result<String> {
+    if let Some(name) = &flags.entry {
+        return Ok(name.clone());
+    }
+    let names: Vec<&str> = executable.functions().collect();
+    match names[..] {
+        [only] => Ok(only.to_owned()),
+        [] => bail!("the module has no public function with a body"),
+        _ if names.contains(&"main") => Ok("main".to_owned()),
+        _ => bail!("which function? Give -e with one of {}", names.join(", ")),
+    }
+}
+
+fn arguments(flags: &Flags, signature: &Signature) -> Result<Vec<Value>> {
+    let names: Vec<Option<&str>> = signature.arguments.iter().map(|a| a.name.as_deref()).collect();
+    let mut given = Vec::new();
+    for text in &flags.arg {
+        let (which, value) = run::split_assignment(text, "NAME|INDEX=VALUE")?;
+        let value = value.parse().map_err(|e| anyhow::anyhow!("--arg {text}: {e}"))?;
+        given.push((run::find(which, &names, "argument")?, value));
+    }
+    let weights: Vec<_> = flags.weights.iter().map(Safetensors::open).collect::<Result<_>>()?;
+    for file in &weights {
+        if !names.iter().flatten().any(|n| file.contains(n)) {
+            eprintln!("warning: no argument of @{} is named in {}", signature.name, file.path().display());
+        }
+    }
+    run::bind(signature, &given, &weights, flags.strict_args, |text| eprintln!("note: {text}"))
+}
+
+/// The results, then the writable arguments whose elements are not what they were.
+fn outputs(signature: &Signature, before: &[Value], after: Vec<Value>, results: Vec<Value>) -> Vec<Output> {
+    let mut outputs = Vec::new();
+    for (i, (result, output)) in results.into_iter().zip(&signature.results).enumerate() {
+        let label = output.name.as_ref().map_or(format!("result {i}"), |name| format!("result {i} ({name})"));
+        outputs.push(Output { name: output.name.clone(), label, tensor: result.into_tensor() });
+    }
+    for (i, (argument, after)) in signature.arguments.iter().zip(after).enumerate() {
+        let is_result = signature.results.iter().any(|r| r.argument == Some(i));
+        if argument.writable && !is_result && after.tensor().bytes() != before[i].tensor().bytes() {
+            let (name, label) = (argument.name.clone(), describe(i, argument));
+            outputs.push(Output { name, label, tensor: after.into_tensor() });
+        }
+    }
+    outputs
+}
+
+fn time(executable: &Executable, entry: &str, arguments: &[Value], count: usize) -> Result<()> {
+    let mut times = Vec::new();
+    for _ in 0..count {
+        let start = Instant::now();
+        executable.call(entry, arguments)?;
+        times.push(start.elapsed());
+    }
+    times.sort();
+    let ms = |t: Duration| t.as_secs_f64() * 1e3;
+    let mean = ms(times.iter().sum::<Duration>()) / count as f64;
+    let (least, median, most) = (ms(times[0]), ms(times[count / 2]), ms(times[count - 1]));
+    eprintln!("{count} calls: least {least:.3} ms, median {median:.3} ms, mean {mean:.3} ms, most {most:.3} ms");
+    Ok(())
+}
+
+/// Saves, compares and prints. Nothing is saved unless all can be; what is saved or compared is not printed.
+fn finish(flags: &Flags, outputs: &[Output]) -> Result<()> {
+    let names: Vec<Option<&str>> = outputs.iter().map(|o| o.name.as_deref()).collect();
+    let mut printed = vec![true; outputs.len()];
+    let mut staged = Staged::default();
+    for text in &flags.output {
+        let (which, file) = run::split_assignment(text, "INDEX|NAME=FILE.npy")?;
+        ensure!(file.ends_with(".npy"), "-o {text}: outputs are saved as .npy");
+        let index = run::find(which, &names, "output")?;
+        printed[index] = false;
+        staged.add(file.as_ref(), &npy::encode(&outputs[index].tensor))?;
+    }
+    let mut expected = Vec::new();
+    for text in &flags.expect {
+        let (which, file) = run::split_assignment(text, "INDEX|NAME=FILE")?;
+        let index = run::find(which, &names, "output")?;
+        printed[index] = false;
+        expected.push((index, file, run::read_array(file)?));
+    }
+    staged.commit()?;
+
+    let shown: Vec<&Output> = outputs.iter().zip(&printed).filter(|(_, p)| **p).map(|(o, _)| o).collect();
+    let mut text = String::new();
+    for output in &shown {
+        if outputs.len() > 1 {
+            text += &format!("{}:\n", output.label);
+        }
+        text += &format!("{}\n", run::numpy(&output.tensor));
+    }
+    let mut failures = Vec::new();
+    for (index, file, expected) in expected {
+        let Output { label, tensor, .. } = &outputs[index];
+        let comparison =
+            run::compare(tensor, &expected, flags.rtol, flags.atol).with_context(|| format!("{label}: {file}"))?;
+        let line = format!("{label}: {comparison} (rtol {:e}, atol {:e})", flags.rtol, flags.atol);
+        match comparison.close {
+            true => text += &format!("{line}\n"),
+            false => failures.push(line),
+        }
+    }
+    print(&text)?;
+    ensure!(failures.is_empty(), "{}", failures.join("\nerror: "));
+    Ok(())
+}
