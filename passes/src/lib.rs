@@ -40,6 +40,7 @@ passes! {
     tinymlir_managed_allocations,
     tinymlir_merge_kernels,
     tinymlir_record_signatures,
+    tinymlir_split_fills,
     tinymlir_tile_parallel_loops,
     tinymlir_tiled_matmul,
     tinymlir_verify_host,

@@ -19,7 +19,7 @@ pub static BUFFERIZE: Pipeline = Pipeline {
     description: "Bufferize functions on tensors, in place where possible, and free every buffer; arguments are not written to",
     options: &[],
     expand: |_| {
-        "tinymlir-decompose,tinymlir-entry-arguments,eliminate-empty-tensors,empty-tensor-to-alloc-tensor,\
+        "tinymlir-decompose,tinymlir-entry-arguments,tinymlir-split-fills,eliminate-empty-tensors,empty-tensor-to-alloc-tensor,\
          one-shot-bufferize{bufferize-function-boundaries function-boundary-type-conversion=identity-layout-map \
          unknown-type-conversion=identity-layout-map allow-return-allocs-from-loops buffer-alignment=64},\
          canonicalize,cse,tinymlir-drop-writable-results,drop-equivalent-buffer-results,tinymlir-deallocate,convert-bufferization-to-memref,\
