@@ -97,12 +97,12 @@ impl Arrays {
         let (mut largest, mut worst) = (0f64, None);
         for (index, (value, wanted)) in values.iter().zip(&wanted).enumerate() {
             let difference = (value - wanted).abs();
-            // NaN is larger than any tolerance.
+            let difference = if difference.is_nan() { f64::INFINITY } else { difference };
             let excess = difference - (self.tolerance.atol + self.tolerance.rtol * wanted.abs());
-            if !(excess <= 0.0) && worst.is_none_or(|(e, _, _, _)| !(excess <= e)) {
+            if excess > 0.0 && worst.is_none_or(|(e, _, _, _)| excess > e) {
                 worst = Some((excess, index, *value, *wanted));
             }
-            largest = largest.max(if difference.is_nan() { f64::INFINITY } else { difference });
+            largest = largest.max(difference);
         }
         if let Some((_, index, value, wanted)) = worst {
             bail!(
