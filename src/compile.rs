@@ -4,7 +4,7 @@
 //! module at tensor, memref or LLVM level, or of functions at several, goes through all of them.
 
 use crate::engine::{self, Executable};
-use anyhow::{Context as _, Result, anyhow, bail};
+use anyhow::{Context as _, Result, bail};
 use melior::{Context, ir::Module};
 use std::{fmt, path::Path, str::FromStr};
 
@@ -135,7 +135,7 @@ pub fn compile<'a>(source: impl Into<Source<'a>>, options: &Options) -> Result<E
 }
 
 fn parse<'c>(context: &'c Context, source: Source) -> Result<Module<'c>> {
-    tinymlir_passes::parse(context, source.bytes, source.name).map_err(message)
+    tinymlir_passes::parse(context, source.bytes, source.name).map_err(engine::diagnostics)
 }
 
 /// Runs the pipelines that lead to `stage`.
@@ -151,18 +151,10 @@ fn lower(context: &Context, module: &mut Module, stage: Stage, options: &Options
     ];
     for (_, pipeline) in pipelines.into_iter().take_while(|(reached, _)| *reached <= stage) {
         let warnings = tinymlir_passes::run_pipeline(context, module, &format!("builtin.module({pipeline})"));
-        let warnings = warnings.map_err(message)?;
+        let warnings = warnings.map_err(engine::diagnostics)?;
         if !warnings.is_empty() {
             eprintln!("{warnings}");
         }
     }
     Ok(())
-}
-
-/// Diagnostics as an error. The word that a tool puts before every message is dropped where MLIR puts it first.
-fn message(diagnostics: String) -> anyhow::Error {
-    match diagnostics.strip_prefix("error: ") {
-        Some(text) => anyhow!("{text}"),
-        None => anyhow!(diagnostics),
-    }
 }

@@ -69,6 +69,7 @@ impl Executable {
     /// Every public function with a body can be called afterwards, when its signature is recorded or consists of scalars.
     /// Fails when the translation fails or when the module refers to functions that nothing defines, naming them.
     pub fn load(context: &melior::Context, module: &Module, level: u8) -> Result<Executable> {
+        check_lowered(Op::of(module))?;
         let functions = Op::of(module).body();
         let public: BTreeSet<String> = (functions.iter().filter(|f| f.is("llvm.func") && !f.is_private()))
             .filter_map(|f| f.symbol())
@@ -89,7 +90,7 @@ impl Executable {
                 op.loc().file().map(|(file, line, column)| format!("{file}:{line}:{column}: "))
             };
             let names: Vec<_> = unresolved.iter().map(|n| format!("@{n}")).collect();
-            let place = unresolved.iter().find_map(place).unwrap_or_default();
+            let place = unresolved.iter().find_map(place).map(|p| p + "error: ").unwrap_or_default();
             bail!("{place}the module uses what neither it nor the runtime defines: {}", names.join(", "));
         }
         let jit = jit::Jit::new(&ir.object(&machine)?)?;
@@ -182,5 +183,34 @@ fn translate<'c>(
 ) -> Result<llvm::Module<'c>> {
     let (ir, messages) =
         tinymlir_passes::with_diagnostics(context, || llvm::Module::translate(module, llvm_context, machine));
-    ir.map_err(|error| if messages.is_empty() { error } else { anyhow::anyhow!(messages) })
+    ir.map_err(|error| if messages.is_empty() { error } else { diagnostics(messages) })
+}
+
+/// Diagnostics of MLIR as an error. The word `error:`, which tools put before every message, is dropped where there is no
+/// place before it.
+pub(crate) fn diagnostics(text: String) -> anyhow::Error {
+    match text.strip_prefix("error: ") {
+        Some(rest) => anyhow::anyhow!("{rest}"),
+        None => anyhow::anyhow!(text),
+    }
+}
+
+/// Refuses a module that holds an operation which is neither lowered nor translated as it is.
+fn check_lowered(module: Op) -> Result<()> {
+    const CAST: &str = "builtin.unrealized_conversion_cast";
+    let kernels_compiled = module.body().iter().any(|op| op.is("gpu.binary"));
+    let translated = |op: &Op| {
+        let name = op.name();
+        name.starts_with("llvm.")
+            || ["builtin.module", "gpu.module", "gpu.binary"].contains(&name.as_str())
+            || (kernels_compiled && name == "gpu.launch_func")
+            || op.parent_named("gpu.module").is_some()
+    };
+    let left: Vec<Op> = module.walk().into_iter().filter(|op| !translated(op)).collect();
+    // A cast is left because of another operation.
+    let Some(op) = left.iter().find(|op| !op.is(CAST)).or(left.first()) else { return Ok(()) };
+    let place = op.loc().file().map(|(f, l, c)| format!("{f}:{l}:{c}: ")).unwrap_or_default();
+    let name = op.name();
+    let target = if name.starts_with("gpu.") { " (on the CPU; a GPU target lowers it)" } else { "" };
+    bail!("{place}error: '{name}' op cannot be run: no pass lowered it to the LLVM dialect{target}")
 }
