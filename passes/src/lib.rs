@@ -39,6 +39,7 @@ passes! {
     tinymlir_lower_gpu,
     tinymlir_managed_allocations,
     tinymlir_merge_kernels,
+    tinymlir_outline_loops,
     tinymlir_record_signatures,
     tinymlir_split_fills,
     tinymlir_tile_parallel_loops,

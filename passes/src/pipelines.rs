@@ -35,7 +35,9 @@ pub static LOWER_CPU: Pipeline = Pipeline {
     options: &[Opt::boolean("blas", "true", "Turn contractions into CBLAS calls")],
     expand: |options| {
         let blas = if options.boolean("blas") { "tinymlir-blas," } else { "" };
-        format!("tinymlir-record-signatures,{blas}convert-linalg-to-loops,tinymlir-lower-asserts,{HOST_TO_LLVM}")
+        format!(
+            "tinymlir-record-signatures,{blas}tinymlir-outline-loops,convert-linalg-to-loops,tinymlir-lower-asserts,{HOST_TO_LLVM}"
+        )
     },
 };
 

@@ -37,7 +37,8 @@ fn split(cx: &PassCx, op: Op, result: Value) {
             None => users.push((user, vec![operand])),
         }
     }
-    for (user, operands) in users.into_iter().skip(1) {
+    // MLIR lists the newest use first: the first user keeps the operation.
+    for (user, operands) in users.into_iter().rev().skip(1) {
         let copy = op.clone_before(user).result(0);
         operands.into_iter().for_each(|i| user.set_operand(i, copy));
         cx.count("split");

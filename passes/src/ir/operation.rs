@@ -284,14 +284,22 @@ impl Op {
     pub fn declare(self, text: &str) -> Result<(), String> {
         let parsed = Op::parse(self.ctx(), &format!("module {{ {text} }}"), "tinymlir-declaration")
             .ok_or_else(|| format!("internal error: cannot declare {text}"))?;
-        for declaration in parsed.body() {
-            if declaration.symbol().is_some_and(|s| self.lookup(&s).is_none()) {
-                let copy = self.prepend_clone(declaration);
-                copy.set_loc(self.loc());
+        for symbol in parsed.body() {
+            if symbol.symbol().is_some_and(|s| self.lookup(&s).is_none()) {
+                self.prepend_clone(symbol).set_loc(self.loc());
             }
         }
         parsed.destroy();
         Ok(())
+    }
+    /// Appends the operation that `text` defines to this module and returns it. Its symbol must be new to the module.
+    pub fn define(self, text: &str) -> Result<Op, String> {
+        let parsed = Op::parse(self.ctx(), &format!("module {{ {text} }}"), "tinymlir-definition");
+        let parsed = parsed.ok_or_else(|| format!("internal error: cannot define {text}"))?;
+        let op = *parsed.body().first().ok_or("internal error: nothing to define")?;
+        let copy = self.append_clone(op);
+        parsed.destroy();
+        Ok(copy)
     }
     /// A symbol name that starts with `base` and that this module does not hold.
     pub fn unique_symbol(self, base: &str) -> String {
@@ -303,9 +311,17 @@ impl Op {
 }
 
 impl std::fmt::Display for Op {
+    /// As MLIR prints it, numbered from the operation itself and not verified first: printing the whole module around it
+    /// would take as long as that is large.
     fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
-        // SAFETY: a live operation.
-        f.write_str(&printed(|append, out| unsafe { mlirOperationPrint(self.0, append, out) }))
+        // SAFETY: a live operation; the flags are destroyed after the call.
+        f.write_str(&printed(|append, out| unsafe {
+            let flags = mlirOpPrintingFlagsCreate();
+            mlirOpPrintingFlagsUseLocalScope(flags);
+            mlirOpPrintingFlagsAssumeVerified(flags);
+            mlirOperationPrintWithFlags(self.0, flags, append, out);
+            mlirOpPrintingFlagsDestroy(flags);
+        }))
     }
 }
 

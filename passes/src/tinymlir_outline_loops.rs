@@ -1,0 +1,144 @@
+//! `tinymlir-outline-loops`: linalg operations on memrefs become calls of functions, equal ones of the same function.
+//!
+//! Twelve equal layers hold every loop nest twelve times, and a compiler's time grows faster than the size of a function.
+//! This moves each linalg operation into a private function of the values that it uses; operations that differ in nothing
+//! but those values share one. Constants move along, so that they stay visible where they fold. Runs on bufferized
+//! functions after contractions have been substituted and before linalg becomes loops.
+//!
+//! It leaves alone operations inside a `gpu.module` or inside a region of another linalg operation, and whole functions
+//! that hold a single operation, where nothing would be gained.
+
+use crate::ir::{Op, Pass, PassCx, PassResult, Value};
+use std::collections::{HashMap, HashSet};
+
+pub static PASS: Pass = Pass {
+    argument: "tinymlir-outline-loops",
+    description: "Move linalg operations on memrefs into functions that equal ones share",
+    anchor: "builtin.module",
+    options: &[],
+    statistics: &[("operations", "Operations that became calls"), ("functions", "Functions that were made")],
+    dialects: &[mlir_sys::mlirGetDialectHandle__func__],
+    run,
+};
+
+fn run(cx: &PassCx, module: Op) -> PassResult {
+    // From the text of a function, and the place of what it may complain about, to its name.
+    let mut functions: HashMap<(String, String), String> = HashMap::new();
+    let mut taken: HashSet<String> = module.body().into_iter().filter_map(|op| op.symbol()).collect();
+    for function in module.body().into_iter().filter(|op| op.is("func.func")) {
+        let ops: Vec<Op> = function.walk().into_iter().filter(|op| outlinable(*op)).collect();
+        if ops.len() < 2 {
+            continue;
+        }
+        for op in ops {
+            let inputs = captured(op);
+            let base = base_name(op);
+            let name = std::iter::once(base.clone()).chain((0..).map(|i| format!("{base}_{i}"))).find(|n| !taken.contains(n));
+            let name = name.unwrap_or(base);
+            let outlined = cx.check(op, outline(module, op, &inputs, &name))?;
+            let place = outlined.find(&["cf.assert"]).iter().map(|a| a.loc().to_string()).collect();
+            let key = (outlined.to_string().replacen(&format!("@{name}("), "@(", 1), place);
+            let name = match functions.get(&key) {
+                Some(shared) => {
+                    outlined.erase();
+                    shared.clone()
+                }
+                None => {
+                    cx.count("functions");
+                    taken.insert(name.clone());
+                    functions.insert(key, name.clone());
+                    name
+                }
+            };
+            cx.check(op, call(op, &inputs, &name))?;
+            cx.count("operations");
+        }
+    }
+    Ok(())
+}
+
+/// A linalg operation without results, in host code, inside no other one.
+fn outlinable(op: Op) -> bool {
+    let inside_linalg = || std::iter::successors(op.parent(), |p| p.parent()).any(|p| p.is_linalg());
+    op.is_linalg()
+        && op.results().is_empty()
+        && op.operands().iter().all(|v| !v.ty().is_tensor())
+        && !inside_linalg()
+        && op.parent_named("gpu.launch").is_none()
+}
+
+/// The operation and what its body computes, as far as a name of reasonable length goes.
+fn base_name(op: Op) -> String {
+    let body: Vec<String> = op
+        .walk()
+        .into_iter()
+        .skip(1)
+        .map(|inner| inner.name())
+        .filter(|name| name.starts_with("math.") || name.starts_with("arith."))
+        .filter_map(|name| name.split_once('.').map(|(_, op)| op.to_string()))
+        .take(3)
+        .collect();
+    let (_, kind) = op.name().split_once('.').map_or((String::new(), op.name()), |(d, n)| (d.into(), n.into()));
+    std::iter::once(kind).chain(body).collect::<Vec<_>>().join("_")
+}
+
+/// The values from outside that the operation uses, each once, constants apart.
+fn captured(op: Op) -> Vec<Value> {
+    let inside = op.walk();
+    let mut values = vec![];
+    for value in inside.iter().flat_map(|o| o.operands()) {
+        let own = match (value.def(), value.block_argument()) {
+            (Some(def), _) => inside.contains(&def) || is_constant(def),
+            (None, Some((block, _))) => inside.contains(&block.parent()),
+            (None, None) => true,
+        };
+        if !own && !values.contains(&value) {
+            values.push(value);
+        }
+    }
+    values
+}
+
+fn is_constant(op: Op) -> bool {
+    op.is("arith.constant") && op.attr("value").is_some()
+}
+
+/// Makes a function of `inputs` around a copy of `op`.
+fn outline(module: Op, op: Op, inputs: &[Value], name: &str) -> Result<Op, String> {
+    let parameters: Vec<_> = inputs.iter().enumerate().map(|(i, v)| format!("%a{i}: {}", v.ty())).collect();
+    let function = module.define(&format!("func.func private @{name}({}) attributes {{passthrough = [\"noinline\"]}} {{ return }}", parameters.join(", ")))?;
+    function.set_loc(op.loc());
+    let entry = function.blocks(0).first().copied().ok_or("internal error: an outlined function is empty")?;
+    let arguments = entry.arguments();
+    let copy = op.clone_before(entry.terminator());
+    let inside = copy.walk();
+    let mut constants: Vec<(Op, Value)> = vec![];
+    for inner in &inside {
+        for (i, value) in inner.operands().into_iter().enumerate() {
+            if let Some(place) = inputs.iter().position(|v| *v == value) {
+                inner.set_operand(i, arguments[place]);
+            } else if let Some(def) = value.def().filter(|def| is_constant(*def) && !inside.contains(def)) {
+                let known = constants.iter().find(|(c, _)| *c == def).map(|(_, v)| *v);
+                let fresh = known.unwrap_or_else(|| {
+                    let value = def.clone_before(copy).result(0);
+                    constants.push((def, value));
+                    value
+                });
+                inner.set_operand(i, fresh);
+            }
+        }
+    }
+    Ok(function)
+}
+
+/// Replaces `op` by a call.
+fn call(op: Op, inputs: &[Value], name: &str) -> Result<(), String> {
+    let names: Vec<String> = (0..inputs.len()).map(|i| format!("a{i}")).collect();
+    let types = inputs.iter().map(|v| v.ty().to_string()).collect::<Vec<_>>().join(", ");
+    let arguments = names.iter().map(|n| format!("%{n}")).collect::<Vec<_>>().join(", ");
+    let pairs: Vec<_> = names.iter().map(String::as_str).zip(inputs.iter().copied()).collect();
+    let declaration = format!("func.func private @{name}({types})");
+    op.build_before(&pairs, &declaration, &format!("func.call @{name}({arguments}) : ({types}) -> ()"))?;
+    op.erase();
+    Ok(())
+}
