@@ -5,7 +5,7 @@
 //! them and thereby turns a matmul with reshapes around it, as torch-mlir writes it, into a generic that no target
 //! recognises. Runs in the optimize stage. It refuses nothing.
 
-use crate::ir::{Attr, Op, Pass, PassCx, PassResult};
+use crate::ir::{Op, Pass, PassCx, PassResult};
 use mlir_sys::*;
 
 pub static PASS: Pass = Pass {
@@ -18,26 +18,7 @@ pub static PASS: Pass = Pass {
     run,
 };
 
-/// Marks the operations with an assertion in their body that were used before fusion.
-const USED: &str = "tinymlir.used";
-
 fn run(_: &PassCx, root: Op) -> PassResult {
-    let asserting = |root: Op| -> Vec<Op> {
-        root.find(&["cf.assert"]).into_iter().filter_map(|assert| assert.parent()).filter(|op| op.is_linalg()).collect()
-    };
-    let used = |op: &Op| op.results().into_iter().any(|r| !r.uses().is_empty());
-    for op in asserting(root).into_iter().filter(used) {
-        op.set_attr(USED, Attr::unit(root.ctx()));
-    }
     root.linalg_fuse();
-    // A producer that asserts is not dead code by itself: once it is fused into its one user, which now asserts the same,
-    // nobody else erases it.
-    let mut left = asserting(root);
-    left.dedup();
-    for op in left {
-        if op.remove_attr(USED) && !used(&op) {
-            op.erase();
-        }
-    }
     Ok(())
 }
