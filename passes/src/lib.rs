@@ -7,8 +7,12 @@ pub mod device;
 mod dialects;
 #[cfg(test)]
 mod docs;
+pub mod epilogue;
 pub mod ir;
+pub mod kernels;
+pub mod memory;
 pub mod pipelines;
+pub mod schedule;
 pub mod template;
 
 pub use ir::{context, opt_main, parse, register, run_pipeline, with_diagnostics};
@@ -44,6 +48,7 @@ passes! {
     tinymlir_split_fills,
     tinymlir_tile_parallel_loops,
     tinymlir_tiled_matmul,
+    tinymlir_tuned_matmul,
     tinymlir_verify_host,
 }
 

@@ -62,7 +62,9 @@ impl Template {
                 }
             }
         }
-        Ok(format!("{top}module {{\n{rest}}}\n"))
+        // A template with kernels of its own is a module already.
+        let whole = rest.lines().any(|line| line.starts_with("module"));
+        Ok(if whole { top + &rest } else { format!("{top}module {{\n{rest}}}\n") })
     }
 }
 

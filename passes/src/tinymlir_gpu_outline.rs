@@ -14,7 +14,11 @@ pub static PASS: Pass = Pass {
     argument: "tinymlir-gpu-outline",
     description: "Outline every loop and matrix product of a bufferized (or tensor) module as a GPU kernel",
     anchor: "builtin.module",
-    options: &[Opt::string("memory", "managed", "Where buffers go: managed, or device for those that only kernels touch")],
+    options: &[
+        Opt::string("memory", "managed", "Where buffers go: managed, or device for those that only kernels touch"),
+        Opt::string("schedule", "simple", "Which kernels: simple, or fast for those that the selection table has for the chip"),
+        Opt::string("chip", "sm_80", "The chip that fast kernels are for"),
+    ],
     statistics: &[],
     dialects: crate::dialects::EVERY,
     run,
@@ -36,6 +40,11 @@ fn run(cx: &PassCx, module: Op) -> PassResult {
     }
     let kept: Vec<_> = module.body().into_iter().filter(|m| m.is("gpu.module")).collect();
     kept.iter().for_each(|m| m.set_attr(KEEP, Attr::unit(module.ctx())));
+    match cx.string("schedule").as_str() {
+        "simple" => {}
+        "fast" => cx.run_pipeline(&format!("tinymlir-tuned-matmul{{chip={}}}", cx.string("chip")), module)?,
+        other => return Err(cx.error(module, &format!("cannot be outlined: schedule={other} is neither simple nor fast"))),
+    }
     cx.run_pipeline(LOOPS, module)?;
     cx.run_pipeline(KERNELS, module)?;
     for kept in module.body().into_iter().filter(|m| m.is("gpu.module")) {

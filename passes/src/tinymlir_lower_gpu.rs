@@ -52,8 +52,9 @@ const CHIPS: [(&str, &str); 17] = [
 const WORKGROUP_BYTES: i64 = 48 * 1024;
 
 /// A kernel module's body to LLVM. Math goes to libdevice first; what libdevice lacks is generic LLVM, or expanded.
-const DEVICE: &str = "gpu.module(convert-vector-to-scf,memref-expand,expand-strided-metadata,lower-affine,convert-scf-to-cf,\
-                      convert-complex-to-standard,math-expand-ops{ops=clampf},arith-expand,convert-gpu-to-nvvm,convert-math-to-llvm,\
+const DEVICE: &str = "gpu.module(canonicalize,cse,convert-nvgpu-to-nvvm,canonicalize,cse,convert-vector-to-scf,memref-expand,expand-strided-metadata,lower-affine,convert-scf-to-cf,\
+                      convert-complex-to-standard,math-expand-ops{ops=clampf},arith-expand,convert-gpu-to-nvvm,\
+                      convert-vector-to-llvm{vector-contract-lowering=outerproduct vector-transpose-lowering=eltwise},convert-nvvm-to-llvm,convert-math-to-llvm,\
                       convert-complex-to-llvm,convert-index-to-llvm,convert-arith-to-llvm,convert-ub-to-llvm,\
                       reconcile-unrealized-casts,canonicalize,cse)";
 

@@ -63,7 +63,7 @@ fn run(cx: &PassCx, module: Op) -> PassResult {
 
 /// The template for a product and the roles of its dimensions; nothing where no dimension is summed, and the reason why
 /// there is none. There is one template for a precision class.
-fn plan(op: Op, contraction: &Contraction) -> Result<Option<(&'static Template, Plan)>, String> {
+pub(crate) fn plan(op: Op, contraction: &Contraction) -> Result<Option<(&'static Template, Plan)>, String> {
     let places: Vec<[Option<usize>; 3]> =
         (0..contraction.sizes.len()).map(|d| [0, 1, 2].map(|i| contraction.axis(i, d))).collect();
     if places.iter().all(|p| p[2].is_some()) {
@@ -91,18 +91,18 @@ fn plan(op: Op, contraction: &Contraction) -> Result<Option<(&'static Template, 
 }
 
 /// The roles of the loop dimensions. A role that no dimension has is of size 1.
-struct Plan {
+pub(crate) struct Plan {
     /// A, B and C; A and B are exchanged where that makes columns run along C's last axis.
-    operands: [Value; 3],
+    pub operands: [Value; 3],
     /// For each loop dimension its axis in A, B and C.
-    places: Vec<[Option<usize>; 3]>,
-    element: String,
-    batch: Option<usize>,
-    row: Option<usize>,
-    column: Option<usize>,
-    sum: Option<usize>,
+    pub places: Vec<[Option<usize>; 3]>,
+    pub element: String,
+    pub batch: Option<usize>,
+    pub row: Option<usize>,
+    pub column: Option<usize>,
+    pub sum: Option<usize>,
     /// Dimensions that become loops around the call.
-    loops: Vec<usize>,
+    pub loops: Vec<usize>,
 }
 
 impl Plan {
@@ -133,7 +133,7 @@ impl Plan {
     }
 
     /// The dimensions of the views of A, B and C.
-    fn roles(&self) -> [Vec<Option<usize>>; 3] {
+    pub fn roles(&self) -> [Vec<Option<usize>>; 3] {
         [[self.row, self.sum], [self.sum, self.column], [self.row, self.column]].map(|pair| {
             let batch = self.batch.is_some().then_some(self.batch);
             batch.into_iter().chain(pair).collect()

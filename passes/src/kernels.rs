@@ -1,0 +1,119 @@
+//! Instances of templates that bring kernels of their own: placed in a module once each, with what the pass supplies.
+//!
+//! Such a template is a module of one `gpu.module`, which holds a `gpu.func` and the private functions that it calls, and
+//! of functions that launch it. A pass may give a private function another body, such as an epilogue. When an instance is
+//! placed, those functions are inlined and loops of a constant trip count are unrolled.
+
+use crate::{
+    ir::{Attr, Block, Failed, Op, PassCx, Value},
+    template::Template,
+};
+use std::collections::HashMap;
+
+/// The instances in a module, by their text.
+#[derive(Default)]
+pub struct Kernels {
+    known: HashMap<String, String>,
+}
+
+const EXPAND: &str =
+    "inline,gpu.func(affine-loop-unroll{unroll-factor=-1 unroll-num-reps=4}),canonicalize,cse,symbol-dce";
+
+/// What is to be placed.
+pub struct Instance<'a> {
+    pub template: &'a Template,
+    /// Names with their sigils, and values.
+    pub parameters: &'a [(&'a str, &'a str)],
+    /// The function of the template that launches.
+    pub launcher: &'a str,
+    /// What the kernel is called.
+    pub name: &'a str,
+}
+
+impl Kernels {
+    /// The symbol of the launching function of an instance, after `change` was made to its gpu.module.
+    pub fn place(
+        &mut self,
+        cx: &PassCx,
+        at: Op,
+        module: Op,
+        instance: Instance,
+        change: impl FnOnce(Op) -> Result<(), String>,
+    ) -> Result<String, Failed> {
+        let Instance { template, parameters, launcher, name } = instance;
+        let parsed = cx.check(at, template.instantiate(module.ctx(), parameters))?;
+        let missing = || format!("internal error: {} has no gpu.module or no @{launcher}", template.file);
+        let kernels = cx.check(at, parsed.find(&["gpu.module"]).first().copied().ok_or_else(missing))?;
+        cx.check(at, change(kernels))?;
+        let text = parsed.to_string();
+        if let Some(symbol) = self.known.get(&text) {
+            parsed.destroy();
+            return Ok(symbol.clone());
+        }
+        let function = cx.check(at, parsed.lookup(launcher).ok_or_else(missing))?;
+        let holder = module.unique_symbol(&format!("{name}_kernels"));
+        let ctx = module.ctx();
+        for launch in function.find(&["gpu.launch_func"]) {
+            let kernel = launch.attr("kernel").map(|k| k.to_string()).unwrap_or_default();
+            let kernel = kernel.rsplit("::").next().unwrap_or_default().to_string();
+            let symbol = Attr::parse(ctx, &format!("@{holder}::{kernel}")).ok_or(Failed)?;
+            launch.set_attr("kernel", symbol);
+        }
+        module.set_attr("gpu.container_module", Attr::unit(ctx));
+        let placed = module.append_clone(kernels);
+        placed.set_attr("sym_name", Attr::string(ctx, &holder));
+        let symbol = module.unique_symbol(name);
+        let function = module.append_clone(function);
+        function.set_attr("sym_name", Attr::string(ctx, &symbol));
+        function.set_attr("tinymlir.kernel", Attr::string(ctx, name));
+        parsed.destroy();
+        cx.run_pipeline(EXPAND, placed)?;
+        self.known.insert(text, symbol.clone());
+        Ok(symbol)
+    }
+}
+
+/// Replaces the body of the private function `name` of a template's gpu.module by that of `block`, whose arguments
+/// `inputs[i]` become the function's arguments i and whose terminator's operands become its results. Constants from outside
+/// of the block are copied; any other value from outside fails.
+pub fn set_body(kernels: Op, name: &str, block: Block, inputs: &[Value]) -> Result<(), String> {
+    let missing = || format!("internal error: the template has no function @{name}");
+    let function = kernels.lookup(name).ok_or_else(missing)?;
+    let body = *function.blocks(0).first().ok_or_else(missing)?;
+    let end = body.terminator();
+    let mut map: HashMap<Value, Value> = inputs.iter().copied().zip(body.arguments()).collect();
+    let mut ops = block.ops();
+    let last = ops.pop().ok_or_else(missing)?;
+    for op in ops {
+        map_operands(op, &mut map, end)?;
+        let copy = op.clone_before(end);
+        redirect(copy, &map);
+        map.extend(op.results().into_iter().zip(copy.results()));
+    }
+    map_operands(last, &mut map, end)?;
+    let results: Vec<Value> = last.operands().iter().map(|v| map.get(v).copied().unwrap_or(*v)).collect();
+    end.set_operands(&results);
+    Ok(())
+}
+
+/// Adds copies of the constants that `op` reads from outside to the map.
+fn map_operands(op: Op, map: &mut HashMap<Value, Value>, end: Op) -> Result<(), String> {
+    for operand in op.operands() {
+        if map.contains_key(&operand) {
+            continue;
+        }
+        let constant = operand.def().filter(|d| d.is("arith.constant"));
+        let constant = constant.ok_or("internal error: an epilogue reads a value from outside")?;
+        let copy = constant.clone_before(end);
+        map.insert(operand, copy.result(0));
+    }
+    Ok(())
+}
+
+fn redirect(op: Op, map: &HashMap<Value, Value>) {
+    for (i, operand) in op.operands().into_iter().enumerate() {
+        if let Some(new) = map.get(&operand) {
+            op.set_operand(i, *new);
+        }
+    }
+}

@@ -1,0 +1,88 @@
+//! Which operations of a block on the host may touch the same memory.
+
+use crate::{
+    device::{leaves_memory_alone, source},
+    ir::{Op, Value},
+};
+
+/// Whether two buffers may share memory. Distinct arguments do not, and new memory overlaps nothing else.
+pub fn may_alias(a: Value, b: Value) -> bool {
+    let (a, b) = (source(a), source(b));
+    let own = |v: Value| v.def().is_some_and(|d| d.is("memref.alloc") || d.is("gpu.alloc"));
+    let entry = |v: Value| v.block_argument().is_some_and(|(block, _)| block.parent().is("func.func"));
+    a == b || !((own(a) || entry(a)) && (own(b) || entry(b)))
+}
+
+/// Whether an operation may read or write the buffer.
+pub fn touches(op: Op, buffer: Value) -> bool {
+    let named = op.operands().into_iter().filter(|v| v.ty().is_memref() || v.ty().is_unranked_memref());
+    let follows = op.is_linalg() || op.is("memref.copy") || op.is("memref.dealloc");
+    if leaves_memory_alone(op) {
+        return false;
+    }
+    // What a linalg operation reads beside its operands stands in its body.
+    let inner = op.walk().into_iter().skip(1).flat_map(|o| o.operands()).filter(|v| v.ty().is_memref());
+    !follows || named.chain(inner).any(|v| may_alias(v, buffer))
+}
+
+/// Whether an operation may write the buffer.
+pub fn writes(op: Op, buffer: Value) -> bool {
+    if op.is_linalg() {
+        let outputs = outputs(op);
+        let stores = op.walk().iter().skip(1).any(|o| o.is("memref.store"));
+        return stores || outputs.iter().any(|v| may_alias(*v, buffer));
+    }
+    match op.name().as_str() {
+        "memref.copy" => may_alias(op.operand(1), buffer),
+        _ => touches(op, buffer),
+    }
+}
+
+/// The operations between two of the same block, both excluded; `None` where `first` does not come before `last` in it.
+pub fn between(first: Op, last: Op) -> Option<Vec<Op>> {
+    let mut ops = vec![];
+    let mut next = first.next();
+    while let Some(op) = next {
+        if op == last {
+            return Some(ops);
+        }
+        ops.push(op);
+        next = op.next();
+    }
+    None
+}
+
+/// The outputs of a linalg operation.
+pub fn outputs(op: Op) -> Vec<Value> {
+    let sizes = op.attr("operandSegmentSizes").map(|a| a.to_string()).unwrap_or_default();
+    // array<i32: inputs, outputs>
+    let inputs = sizes.trim_start_matches("array<i32: ").split(',').next().and_then(|n| n.trim().parse::<usize>().ok());
+    op.operands().split_off(inputs.unwrap_or(0).min(op.operands().len()))
+}
+
+/// Erases a buffer, its views and its deallocation where nothing else uses it.
+pub fn erase_unread(buffer: Value) {
+    let mut views = vec![];
+    let mut left = vec![buffer];
+    let mut ends = vec![];
+    while let Some(value) = left.pop() {
+        for (user, _) in value.uses() {
+            if user.is("memref.dealloc") {
+                ends.push(user);
+            } else if user.results().len() == 1
+                && source(user.result(0)) == source(buffer)
+                && user.result(0).ty().is_memref()
+            {
+                views.push(user);
+                left.push(user.result(0));
+            } else {
+                return;
+            }
+        }
+    }
+    ends.into_iter().for_each(|op| op.erase());
+    views.into_iter().rev().for_each(|op| op.erase());
+    if let Some(def) = buffer.def() {
+        def.erase();
+    }
+}

@@ -1,0 +1,147 @@
+//! The selection table: which template computes an operation, by its shape, element type and chip.
+//!
+//! One row a kernel family, the first that fits wins; what no row takes goes to the simple kernels. docs/gpu.md keeps the
+//! measurement behind each row.
+
+use crate::template::Template;
+
+macro_rules! template {
+    ($name:literal) => {
+        Template { file: concat!("templates/", $name), text: include_str!(concat!("../../templates/", $name)) }
+    };
+}
+
+/// How the second operand of a product lies in memory.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Layout {
+    /// Neighbouring columns are neighbours: K x N, row-major.
+    AlongN,
+    /// Neighbouring summed elements are neighbours: N x K, row-major.
+    AlongK,
+}
+
+/// How a template of products is launched.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Kind {
+    /// The number of rows is a parameter and K is summed by one block.
+    Skinny,
+    /// A block makes one tile of this many rows and columns; K may be split over blocks.
+    Tiled { rows: i64, columns: i64 },
+}
+
+/// A row of the table of products.
+pub struct Product {
+    /// The name of its kernels.
+    pub name: &'static str,
+    /// The most rows that it is for.
+    pub most_rows: i64,
+    /// How B lies.
+    pub layout: Layout,
+    /// The element type.
+    pub element: &'static str,
+    /// The oldest chip, as in sm_80.
+    pub chip: u32,
+    /// How it is launched.
+    pub kind: Kind,
+    /// Its kernel.
+    pub template: Template,
+}
+
+/// Products C += A B, A: M x K, with K contiguous in A unless the kernel is skinny.
+pub const PRODUCTS: &[Product] = &[
+    Product {
+        name: "matmul_skinny_f32",
+        most_rows: 8,
+        layout: Layout::AlongN,
+        element: "f32",
+        chip: 70,
+        kind: Kind::Skinny,
+        template: template!("matmul_skinny.mlir"),
+    },
+    Product {
+        name: "matmul_skinny_nt_f32",
+        most_rows: 8,
+        layout: Layout::AlongK,
+        element: "f32",
+        chip: 70,
+        kind: Kind::Skinny,
+        template: template!("matmul_skinny_nt.mlir"),
+    },
+    Product {
+        name: "matmul_tiled_64x128_f32",
+        most_rows: i64::MAX,
+        layout: Layout::AlongN,
+        element: "f32",
+        chip: 80,
+        kind: Kind::Tiled { rows: 64, columns: 128 },
+        template: template!("matmul_f32.mlir"),
+    },
+    Product {
+        name: "matmul_tiled_64x128_nt_f32",
+        most_rows: i64::MAX,
+        layout: Layout::AlongK,
+        element: "f32",
+        chip: 80,
+        kind: Kind::Tiled { rows: 64, columns: 128 },
+        template: template!("matmul_f32_nt.mlir"),
+    },
+];
+
+/// The reduction of the slabs that a split K leaves.
+pub const SPLIT_REDUCE: Template = template!("split_reduce.mlir");
+
+/// The number of a chip: 90 for `sm_90a`.
+pub fn chip_number(chip: &str) -> Option<u32> {
+    chip.strip_prefix("sm_")?.trim_end_matches(|c: char| c.is_ascii_lowercase()).parse().ok()
+}
+
+/// How many multiprocessors a chip has, where the largest product of its generation is known.
+fn multiprocessors(chip: u32) -> i64 {
+    match chip {
+        90.. => 132,
+        80 => 108,
+        _ => 80,
+    }
+}
+
+/// The number of parts to split K into, so that a small grid fills the chip: the one with the least estimated time.
+///
+/// A multiprocessor works at full rate with three blocks, at 0.9 of it with two, at 0.8 with one. A split pays for writing
+/// and reading its slabs and for one more kernel.
+pub fn splits(chip: u32, tile: (i64, i64), batches: i64, m: i64, n: i64, k: i64) -> i64 {
+    const FLOPS: f64 = 380e9; // of one multiprocessor
+    const BYTES: f64 = 2.5e12;
+    const LAUNCH: f64 = 2.5e-6;
+    let processors = multiprocessors(chip);
+    let up = |a: i64, b: i64| (a + b - 1) / b;
+    let tiles = batches * up(m, tile.0) * up(n, tile.1);
+    let time = |s: i64| {
+        let chunk = up(up(k, s), 16) * 16;
+        let blocks = up(tiles * s, processors);
+        let rate = [0.8, 0.9, 1.0][blocks.clamp(1, 3) as usize - 1];
+        let product = (blocks * 2 * tile.0 * tile.1 * chunk) as f64 / (FLOPS * rate);
+        let sum = if s == 1 { 0.0 } else { LAUNCH + (batches * m * n * 4 * (2 * s + 1)) as f64 / BYTES };
+        product + sum
+    };
+    let candidates = [1, 2, 3, 4, 6, 8, 12, 16].into_iter().filter(|s| *s == 1 || k / s >= 48);
+    candidates.min_by(|a, b| time(*a).total_cmp(&time(*b))).unwrap_or(1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn chips_have_numbers() {
+        assert_eq!(chip_number("sm_90a"), Some(90));
+        assert_eq!(chip_number("sm_120"), Some(120));
+        assert_eq!(chip_number("gfx90a"), None);
+    }
+
+    #[test]
+    fn small_grids_are_split_and_full_ones_are_not() {
+        assert_eq!(splits(90, (64, 128), 1, 4096, 4096, 4096), 1);
+        assert_eq!(splits(90, (64, 128), 1, 1024, 3072, 768), 1);
+        assert!(splits(90, (64, 128), 1, 1024, 768, 3072) > 1);
+    }
+}

@@ -1,0 +1,396 @@
+//! `tinymlir-tuned-matmul`: give products the fast kernel that the selection table has for their shape.
+//!
+//! Looks every product on memrefs up in [`crate::schedule`]. What it takes becomes a call of the template's launching
+//! function on views of the operands, with the fill before it (the sum then starts at zero) and one elementwise operation
+//! after it (bias, activation, residual, transposition of the result) inside the kernel's store. K is split over blocks
+//! where the grid is small; the partial sums go to a buffer and are added in a fixed order.
+//!
+//! Sizes and strides must be static, the strides those that 16-byte loads need, and buffers whole allocations or arguments
+//! (both are aligned to 16 bytes at least). Everything else is left to `tinymlir-tiled-matmul`, with a remark.
+
+use crate::{
+    contraction::Contraction,
+    device::source,
+    epilogue::{self, Epilogue, Extra, Target},
+    ir::{Op, Opt, Pass, PassCx, PassResult, Value},
+    kernels::{Instance, Kernels, set_body},
+    schedule::{Kind, Layout, PRODUCTS, Product, SPLIT_REDUCE, chip_number, splits},
+    tinymlir_tiled_matmul::plan,
+};
+use mlir_sys::*;
+
+pub static PASS: Pass = Pass {
+    argument: "tinymlir-tuned-matmul",
+    description: "Replace matrix products on memrefs by calls of the fast GPU kernel for their shape",
+    anchor: "builtin.module",
+    options: &[Opt::string("chip", "sm_80", "The chip that the kernels are for")],
+    statistics: &[
+        ("substituted", "Products replaced by a call"),
+        ("fills", "Fills that a kernel makes unnecessary"),
+        ("epilogues", "Elementwise operations computed in a kernel's store"),
+        ("declined", "Products left to the simple kernels"),
+    ],
+    dialects: &[
+        mlirGetDialectHandle__affine__,
+        mlirGetDialectHandle__arith__,
+        mlirGetDialectHandle__func__,
+        mlirGetDialectHandle__gpu__,
+        mlirGetDialectHandle__math__,
+        mlirGetDialectHandle__memref__,
+        mlirGetDialectHandle__nvgpu__,
+        mlirGetDialectHandle__nvvm__,
+        mlirGetDialectHandle__scf__,
+        mlirGetDialectHandle__vector__,
+    ],
+    run,
+};
+
+fn run(cx: &PassCx, module: Op) -> PassResult {
+    let chip = cx.string("chip");
+    let Some(chip) = chip_number(&chip) else {
+        return Err(cx.error(module, &format!("cannot choose kernels: chip '{chip}' is none (sm_NN)")));
+    };
+    let mut kernels = Kernels::default();
+    // Collected first: elementwise operations join kernels on the way, and are gone.
+    let products = module.walk().into_iter().filter(|op| op.is_linalg() && Contraction::of(*op).is_ok());
+    for op in products.collect::<Vec<_>>() {
+        let Ok(contraction) = Contraction::of(op) else { continue };
+        match Call::of(op, &contraction, chip) {
+            Ok(None) => {}
+            Ok(Some(call)) => call.emit(cx, module, &mut kernels)?,
+            Err(reason) => {
+                cx.missed(op, &format!("has no fast kernel: {reason}"));
+                cx.count("declined");
+            }
+        }
+    }
+    Ok(())
+}
+
+/// An operand: its buffer, first element, and elements between neighbours along batch, row and column of its role.
+#[derive(Clone)]
+struct Operand {
+    buffer: Value,
+    offset: i64,
+    strides: [i64; 3],
+}
+
+impl Operand {
+    fn transposed(self) -> Operand {
+        let [batch, row, column] = self.strides;
+        Operand { strides: [batch, column, row], ..self }
+    }
+    /// Whether rows can be read 16 bytes at a time.
+    fn reads_vectors(&self, sizes: [i64; 3]) -> bool {
+        let [batch, row, column] = self.strides;
+        let multiple = |size: i64, stride: i64| size == 1 || stride % 4 == 0;
+        column == 1 && multiple(sizes[0], batch) && multiple(sizes[1], row) && self.offset % 4 == 0 && is_aligned(self.buffer)
+    }
+}
+
+/// Whether a buffer's first element lies at a multiple of 16 bytes: whole allocations and arguments do.
+fn is_aligned(buffer: Value) -> bool {
+    let mut value = buffer;
+    while let Some(def) = value.def().filter(|_| source(value) != value) {
+        if def.is("memref.view") {
+            return false;
+        }
+        value = def.operand(0);
+    }
+    match value.def() {
+        Some(def) => ["memref.alloc", "gpu.alloc", "memref.get_global"].contains(&def.name().as_str()),
+        None => value.block_argument().is_some_and(|(block, _)| block.parent().is("func.func")),
+    }
+}
+
+/// A product that a template takes.
+struct Call {
+    op: Op,
+    product: &'static Product,
+    size: [i64; 4],
+    a: Operand,
+    b: Operand,
+    target: Target,
+    fill: Option<Op>,
+    epilogue: Option<Epilogue>,
+    splits: i64,
+}
+
+impl Call {
+    fn of(op: Op, contraction: &Contraction, chip: u32) -> Result<Option<Call>, String> {
+        let Some((_, plan)) = plan(op, contraction)? else { return Ok(None) };
+        if !plan.loops.is_empty() {
+            return Err("it has more dimensions than a batch of matrices".into());
+        }
+        let size = |dim: Option<usize>| dim.map_or(Some(1), |d| contraction.sizes[d]).ok_or("a size is dynamic");
+        let (batch, m, n, k) = (size(plan.batch)?, size(plan.row)?, size(plan.column)?, size(plan.sum)?);
+        if [batch, m, n, k].contains(&0) {
+            return Err("it is empty".into());
+        }
+        let operand = |i: usize, roles: [Option<usize>; 2]| -> Result<Operand, String> {
+            let buffer = plan.operands[i];
+            let memref = buffer.ty().memref().ok_or("an operand has no strides")?;
+            let mut strides = [0; 3];
+            for (to, dim) in strides.iter_mut().zip([plan.batch, roles[0], roles[1]]) {
+                if let Some(axis) = dim.and_then(|d| plan.places[d][i]) {
+                    *to = memref.strides[axis].ok_or("a stride is dynamic")?;
+                }
+            }
+            Ok(Operand { buffer, offset: memref.offset.ok_or("an offset is dynamic")?, strides })
+        };
+        let a = operand(0, [plan.row, plan.sum])?;
+        let b = operand(1, [plan.sum, plan.column])?;
+        let c = operand(2, [plan.row, plan.column])?;
+        let output = plan.operands[2];
+        let fill = epilogue::zero_fill(op, output);
+        let inputs = [a.buffer, b.buffer];
+        let epilogue = fill.and_then(|_| epilogue::find(op, output, inputs, [batch, m, n]));
+        let whole = Target {
+            buffer: output,
+            offset: c.offset,
+            batch: (batch, c.strides[0]),
+            row: (m, c.strides[1]),
+            group: (1, 0),
+            inner: (n, c.strides[2]),
+        };
+        // With the epilogue if a template takes it, else without; as it stands, or transposed for a matrix times few columns.
+        let mut reason = String::new();
+        for epilogue in epilogue.into_iter().map(Some).chain([None]) {
+            let target = epilogue.as_ref().map_or(whole.clone(), |e| e.target.clone());
+            let mut call =
+                Call { op, product: &PRODUCTS[0], size: [batch, m, n, k], a: a.clone(), b: b.clone(), target, fill, epilogue, splits: 1 };
+            if n < m && n <= 8 && call.target.group.0 == 1 {
+                call = call.transposed();
+            }
+            match call.select(chip, &plan.element) {
+                Ok(product) => {
+                    call.product = product;
+                    if let Kind::Tiled { rows, columns } = product.kind {
+                        let [batch, m, n, k] = call.size;
+                        call.splits = splits(chip, (rows, columns), batch, m, n, k);
+                    }
+                    return Ok(Some(call));
+                }
+                Err(why) => reason = why,
+            }
+        }
+        Err(reason)
+    }
+
+    fn transposed(self) -> Call {
+        let [batch, m, n, k] = self.size;
+        let (a, b) = (self.b.transposed(), self.a.transposed());
+        let target = Target { row: self.target.inner, inner: self.target.row, ..self.target };
+        let epilogue = self.epilogue.map(|mut e| {
+            for (extra, _) in &mut e.extras {
+                extra.strides.swap(1, 2);
+            }
+            e
+        });
+        Call { size: [batch, n, m, k], a, b, target, epilogue, ..self }
+    }
+
+    /// The first row of the table that fits.
+    fn select(&self, chip: u32, element: &str) -> Result<&'static Product, String> {
+        let [batch, m, n, k] = self.size;
+        let along_n = n % 4 == 0 && self.b.reads_vectors([batch, k, n]);
+        let columns_first = self.b.clone().transposed();
+        let along_k = columns_first.reads_vectors([batch, n, k]);
+        let a_rows = self.a.reads_vectors([batch, m, k]);
+        let store = |step: i64, size: i64| size == 1 || step % 4 == 0;
+        let t = &self.target;
+        let stores_vectors = t.inner.1 == 1
+            && t.inner.0 % 4 == 0
+            && t.offset % 4 == 0
+            && store(t.row.1, t.row.0)
+            && store(t.group.1, t.group.0)
+            && store(t.batch.1, t.batch.0)
+            && is_aligned(t.buffer);
+        let extras: Vec<&Extra> = self.epilogue.iter().flat_map(|e| e.extras.iter().map(|(x, _)| x)).collect();
+        let extra_vectors = extras.iter().all(|e| {
+            Operand { buffer: e.buffer, offset: e.offset, strides: e.strides }.reads_vectors([batch, m, n])
+        });
+        let extra_rows = extras.iter().all(|e| e.strides[2] == 1);
+        let fits = |p: &&Product| {
+            let layout = match (p.layout, p.kind) {
+                (Layout::AlongN, Kind::Skinny) => along_n,
+                (Layout::AlongN, Kind::Tiled { .. }) => along_n && a_rows && stores_vectors && extra_vectors,
+                (Layout::AlongK, Kind::Skinny) => along_k && k % 4 == 0 && a_rows && t.group.0 == 1,
+                (Layout::AlongK, Kind::Tiled { .. }) => along_k && a_rows && extra_rows && t.group.0 == 1,
+            };
+            layout && m <= p.most_rows && chip >= p.chip && p.element == element
+        };
+        PRODUCTS.iter().find(fits).ok_or_else(|| {
+            format!("no row of the table takes {element}, sm_{chip} and these strides (K or N contiguous, multiples of 4)")
+        })
+    }
+
+    fn emit(self, cx: &PassCx, module: Op, kernels: &mut Kernels) -> PassResult {
+        let at = self.epilogue.as_ref().map_or(self.op, |e| e.op);
+        let [batch, m, n, k] = self.size;
+        let accumulate = if self.fill.is_some() { "false" } else { "true" };
+        let mut text = Text::default();
+        let (a, b) = (text.operand("a", &self.a), text.operand("b", &self.b));
+        let c = text.operand("c", &Operand { buffer: self.target.buffer, offset: self.target.offset, strides: [0; 3] });
+        let extras: Vec<Extra> = self.epilogue.iter().flat_map(|e| e.extras.iter().map(|(x, _)| x.clone())).collect();
+        // A missing extra operand is one that nothing reads: the product's first.
+        let extra = |i: usize| extras.get(i).cloned().unwrap_or(Extra { buffer: self.a.buffer, offset: 0, strides: [0, 0, 1] });
+        let (x, y) = (extra(0), extra(1));
+        let operand = |e: &Extra| Operand { buffer: e.buffer, offset: e.offset, strides: e.strides };
+        let (xb, yb) = (text.operand("x", &operand(&x)), text.operand("y", &operand(&y)));
+        let fill_body = |kernels: Op| -> Result<(), String> {
+            let Some(epilogue) = &self.epilogue else { return Ok(()) };
+            let block = epilogue.op.blocks(0)[0];
+            let inputs: Vec<Value> = std::iter::once(epilogue.sum).chain(epilogue.extras.iter().map(|(_, v)| *v)).collect();
+            set_body(kernels, "epilogue", block, &inputs)
+        };
+        let skinny = self.product.kind == Kind::Skinny;
+        let along_k = self.product.layout == Layout::AlongK;
+        let any = "strided<[?, ?, ?], offset: ?>";
+        let rows = "strided<[?, ?, 1], offset: ?>";
+        let view = |layout: &str| format!("memref<?x?x?xf32, {layout}>");
+        let b_size = if along_k { [batch, n, k] } else { [batch, k, n] };
+        let b_operand = if along_k { self.b.clone().transposed() } else { self.b.clone() };
+        let a_type = view(if skinny && !along_k { any } else { rows });
+        let extra_type = view(if skinny { any } else { rows });
+        text.view("av", &a, &self.a.strides, &[batch, m, k], &a_type);
+        text.view("bv", &b, &b_operand.strides, &b_size, &view(rows));
+        text.view("xv", &xb, &x.strides, &[batch, m, n], &extra_type);
+        text.view("yv", &yb, &y.strides, &[batch, m, n], &extra_type);
+        let t = &self.target;
+        // Batch, row, group, column; without groups where B lies along K.
+        let whole_strides = [t.batch.1, t.row.1, t.group.1, t.inner.1];
+        let whole_sizes = [t.batch.0, t.row.0, t.group.0, t.inner.0];
+        let four = |last: &str| format!("memref<?x?x?x?xf32, strided<[?, ?, ?, {last}], offset: ?>>");
+        let c_type = match (along_k, skinny) {
+            (true, _) => view(any),
+            (false, true) => four("?"),
+            (false, false) => four("1"),
+        };
+        let pick = |v: [i64; 4]| if along_k { vec![v[0], v[1], v[3]] } else { v.to_vec() };
+        let name = self.kernel_name();
+        let split = self.splits > 1;
+        if split {
+            let slabs = self.splits * batch;
+            text.line(&format!("%slabs = memref.alloc() {{alignment = 64 : i64}} : memref<{slabs}x{m}x{n}xf32>"));
+            text.line(&format!("%s_base, %s_at, %s_n:3, %s_step:3 = memref.extract_strided_metadata %slabs : memref<{slabs}x{m}x{n}xf32> -> memref<f32>, index, index, index, index, index, index, index"));
+            let base = ("%s_base".to_string(), "%s_at".to_string());
+            text.view("cv", &base, &pick([m * n, n, 0, 1]), &pick([slabs, m, 1, n]), &c_type);
+        } else {
+            text.view("cv", &c, &pick(whole_strides), &pick(whole_sizes), &c_type);
+        }
+        let rows_text = format!("{m} : index");
+        let (sums, warp_sums) = if along_k {
+            (format!("vector<{m}x4x4xf32>"), String::new())
+        } else {
+            (format!("vector<{m}x4xf32>"), format!("memref<16x{m}x16xf32, #gpu.address_space<workgroup>>"))
+        };
+        let mut parameters = vec![("#accumulate", if split { "false" } else { accumulate })];
+        if skinny {
+            parameters.extend([("#rows", rows_text.as_str()), ("!sums", &sums)]);
+            if !along_k {
+                parameters.push(("!warp_sums", &warp_sums));
+            }
+        }
+        let body = |kernels: Op| if split { Ok(()) } else { fill_body(kernels) };
+        let symbol = kernels.place(cx, self.op, module, Instance { template: &self.product.template, parameters: &parameters, launcher: "matmul", name: &name }, body)?;
+        let mut types = vec![a_type, view(rows), c_type.clone(), extra_type.clone(), extra_type.clone()];
+        let mut arguments = vec!["%av", "%bv", "%cv", "%xv", "%yv"];
+        if !skinny {
+            let chunk = (k + self.splits - 1) / self.splits;
+            text.constant("splits", self.splits);
+            text.constant("chunk", (chunk + 15) / 16 * 16);
+            types.extend(["index".into(), "index".into()]);
+            arguments.extend(["%splits", "%chunk"]);
+        }
+        text.call(&symbol, &arguments, &types);
+        if split {
+            let reduce_parameters = [("#accumulate", accumulate)];
+            let name = name.replace("matmul", "split_sum");
+            let reduce = kernels.place(cx, self.op, module, Instance { template: &SPLIT_REDUCE, parameters: &reduce_parameters, launcher: "reduce", name: &name }, fill_body)?;
+            let base = ("%s_base".to_string(), "%s_at".to_string());
+            let slab = m * n;
+            text.view("pv", &base, &[slab * self.splits, slab, n, 1], &[batch, self.splits, m, n], &four("1"));
+            text.view("rv", &c, &whole_strides, &whole_sizes, &four("?"));
+            text.call(&reduce, &["%pv", "%rv", "%xv", "%yv"], &[four("1"), four("?"), extra_type.clone(), extra_type]);
+            text.line(&format!("memref.dealloc %slabs : memref<{}x{m}x{n}xf32>", self.splits * batch));
+        }
+        let inputs = [("a", self.a.buffer), ("b", self.b.buffer), ("c", self.target.buffer), ("x", x.buffer), ("y", y.buffer)];
+        cx.check(self.op, at.build_before(&inputs, &text.declarations, &text.body).map(|_| ()))?;
+        cx.count("substituted");
+        self.clean(cx);
+        Ok(())
+    }
+
+    fn kernel_name(&self) -> String {
+        let rows = if self.product.kind == Kind::Skinny { format!("_{}", self.size[1]) } else { String::new() };
+        let epilogue = if self.epilogue.is_some() { "_epilogue" } else { "" };
+        format!("{}{rows}{epilogue}", self.product.name)
+    }
+
+    /// Erases what the kernel computes now, and the buffer between.
+    fn clean(self, cx: &PassCx) {
+        let buffer = source(self.op.operand(2));
+        self.op.erase();
+        if let Some(fill) = self.fill {
+            fill.erase();
+            cx.count("fills");
+        }
+        if let Some(epilogue) = self.epilogue {
+            epilogue.op.erase();
+            cx.count("epilogues");
+            crate::memory::erase_unread(buffer);
+        }
+    }
+}
+
+/// Host code under construction.
+#[derive(Default)]
+struct Text {
+    body: String,
+    declarations: String,
+}
+
+impl Text {
+    fn line(&mut self, text: &str) {
+        self.body += text;
+        self.body.push('\n');
+    }
+    fn constant(&mut self, name: &str, value: i64) {
+        self.line(&format!("%{name} = arith.constant {value} : index"));
+    }
+    /// Takes operand `%name` apart: the names of its base buffer and of its first element's place.
+    fn operand(&mut self, name: &str, operand: &Operand) -> (String, String) {
+        let ty = operand.buffer.ty();
+        let rank = ty.shape().map_or(0, |s| s.len());
+        let parts = if rank == 0 { String::new() } else { format!(", %{name}_n:{rank}, %{name}_step:{rank}") };
+        let index = ", index".repeat(2 * rank);
+        self.line(&format!("%{name}_base, %{name}_at{parts} = memref.extract_strided_metadata %{name} : {ty} -> memref<f32>, index{index}"));
+        self.constant(&format!("{name}_offset"), operand.offset);
+        (format!("%{name}_base"), format!("%{name}_offset"))
+    }
+    /// A view of the base with these strides and sizes, as `ty` says; sizes and strides are values.
+    fn view(&mut self, name: &str, base: &(String, String), strides: &[i64], sizes: &[i64], ty: &str) {
+        let mut values = |kind: &str, list: &[i64], fixed_last: bool| {
+            let mut out = vec![];
+            for (i, value) in list.iter().enumerate() {
+                if fixed_last && i + 1 == list.len() {
+                    out.push("1".to_string());
+                    continue;
+                }
+                self.line(&format!("%{name}_{kind}{i} = arith.constant {value} : index"));
+                out.push(format!("%{name}_{kind}{i}"));
+            }
+            out.join(", ")
+        };
+        let sizes = values("size", sizes, false);
+        let strides = values("stride", strides, ty.contains(", 1], offset"));
+        let (buffer, offset) = base;
+        self.line(&format!("%{name} = memref.reinterpret_cast {buffer} to offset: [{offset}], sizes: [{sizes}], strides: [{strides}] : memref<f32> to {ty}"));
+    }
+    fn call(&mut self, symbol: &str, arguments: &[&str], types: &[String]) {
+        let (arguments, types) = (arguments.join(", "), types.join(", "));
+        self.line(&format!("func.call @{symbol}({arguments}) : ({types}) -> ()"));
+        self.declarations += &format!("func.func private @{symbol}({types})\n");
+    }
+}

@@ -1,0 +1,253 @@
+// RUN: tinymlir-opt %s | FileCheck %s
+// C = epilogue(A B + C) in strict fp32 by register tiles, sm_80 or newer; A: M x K, B: K x N, C: M x N, batched.
+// Any M and K. N, the strides and the offsets are multiples of 4 elements and the buffers aligned to 16 bytes.
+//
+// A block of 128 threads makes a 64x128 tile of C, a thread 8x8 elements of it in registers. Along K, slices of 16 of
+// A and B arrive in a ring of three slots by asynchronous copies of 16 bytes: two are on their way while one is
+// multiplied. Rows of A's slots are padded from 16 to 20 elements, which spreads them over the banks.
+//
+// For small grids K is split: a block sums `chunk` of it, split s of a batch writes to the batch's slab s of C, and
+// @reduce of templates/split_reduce.mlir adds the slabs in a fixed order.
+//
+// Only the loop over K is scf.for; every affine.for has a constant trip count and is unrolled when instantiated.
+//
+// CHECK: gpu.func @matmul_f32(
+// CHECK: func.func private @matmul(
+
+// Parameters: whether C is read, and what is done to a sum, in @epilogue.
+#accumulate = true
+!view = memref<?x?x?xf32, strided<[?, ?, 1], offset: ?>>
+// Batch (or slab), row, group of columns, column within its group: a result that is transposed after a reshape is
+// written in place.
+!out = memref<?x?x?x?xf32, strided<[?, ?, ?, 1], offset: ?>>
+
+!global = memref<?x?xf32, strided<[?, 1], offset: ?>, #gpu.address_space<global>>
+!global_batch = memref<?x?x?xf32, strided<[?, ?, 1], offset: ?>, #gpu.address_space<global>>
+!a_ring = memref<3x64x20xf32, #gpu.address_space<workgroup>>
+!b_ring = memref<3x16x128xf32, #gpu.address_space<workgroup>>
+#a_map = affine_map<(i, j, k) -> (i, k)>
+#b_map = affine_map<(i, j, k) -> (k, j)>
+#c_map = affine_map<(i, j, k) -> (i, j)>
+#contract = {indexing_maps = [#a_map, #b_map, #c_map], iterator_types = ["parallel", "parallel", "reduction"], kind = #vector.kind<add>}
+#stages = 3 : index
+#tile_rows = 64 : index
+#tile_columns = 128 : index
+#tile_depth = 16 : index
+#pitch = 20 : index
+#threads = 128 : index
+
+module attributes {gpu.container_module} {
+gpu.module @matmul_f32_kernels {
+  // What becomes of a sum; %x and %y are the elements of the extra operands at its row and column.
+  func.func private @epilogue(%sum: f32, %x: f32, %y: f32) -> f32 {
+    return %sum : f32
+  }
+
+  gpu.func @matmul_f32(%A: !view, %B: !view, %C: !out, %X: !view, %Y: !view, %splits: index, %chunk: index)
+      workgroup(%a_ring: !a_ring {llvm.align = 16 : i64}, %b_ring: !b_ring {llvm.align = 16 : i64})
+      kernel attributes {known_block_size = array<i32: 128, 1, 1>, nvvm.minctasm = 3 : i32} {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c2 = arith.constant 2 : index
+    %c3 = arith.constant 3 : index
+    %c4 = arith.constant 4 : index
+    %c16 = arith.constant 16 : index
+    %c32 = arith.constant 32 : index
+    %n_tile = arith.constant #tile_columns
+    %m_tile = arith.constant #tile_rows
+    %m = memref.dim %A, %c1 : !view
+    %k_all = memref.dim %A, %c2 : !view
+    %n = memref.dim %B, %c2 : !view
+
+    // The block's place: columns fastest, then rows, then splits, then batches.
+    %block = gpu.block_id x
+    %n_tiles = arith.ceildivui %n, %n_tile : index
+    %m_tiles = arith.ceildivui %m, %m_tile : index
+    %bx = arith.remui %block, %n_tiles : index
+    %block_rows = arith.divui %block, %n_tiles : index
+    %by = arith.remui %block_rows, %m_tiles : index
+    %slab = arith.divui %block_rows, %m_tiles : index
+    %batch = arith.divui %slab, %splits : index
+    %split = arith.remui %slab, %splits : index
+    %k_begin = arith.muli %split, %chunk : index
+    %k_chunk_end = arith.addi %k_begin, %chunk : index
+    %k = arith.minui %k_chunk_end, %k_all : index
+    %row0 = affine.apply affine_map<(b) -> (b * 64)>(%by)
+    %col0 = affine.apply affine_map<(b) -> (b * 128)>(%bx)
+    %a_all = memref.memory_space_cast %A : !view to !global_batch
+    %b_all = memref.memory_space_cast %B : !view to !global_batch
+    %a = memref.subview %a_all[%batch, 0, 0] [1, %m, %k_all] [1, 1, 1] : !global_batch to !global
+    %b = memref.subview %b_all[%batch, 0, 0] [1, %k_all, %n] [1, 1, 1] : !global_batch to !global
+
+    // Copying: thread t takes four elements of A at (t / 4 + 32 i, 4 (t mod 4)) and of B at (t / 32 + 4 i, 4 (t mod 32)).
+    %tid = gpu.thread_id x upper_bound 128
+    %warp = arith.divui %tid, %c32 : index
+    %lane = arith.remui %tid, %c32 : index
+    %a_row = arith.divui %tid, %c4 : index
+    %a_chunk = arith.remui %tid, %c4 : index
+    %a_k = arith.muli %a_chunk, %c4 : index
+    %b_n = arith.muli %lane, %c4 : index
+    // Past the last row or column something valid is loaded that is never stored.
+    %last_row = arith.subi %m, %c1 : index
+    %last_col = arith.subi %n, %c4 : index
+    %b_col_any = arith.addi %col0, %b_n : index
+    %b_col = arith.minui %b_col_any, %last_col : index
+
+    // Multiplying: 2x2 warps of 4x8 lanes. A lane's rows are 4 apart, its two groups of 4 columns 32 apart. The bits of
+    // a lane are dealt so that neighbouring lanes read the same 16 bytes: rows have bits 1 and 4, columns 0, 2 and 3.
+    %lane_1 = arith.divui %lane, %c2 : index
+    %bit_1 = arith.remui %lane_1, %c2 : index
+    %bit_4 = arith.divui %lane, %c16 : index
+    %bit_0 = arith.remui %lane, %c2 : index
+    %lane_2 = arith.divui %lane, %c4 : index
+    %bits_23 = arith.remui %lane_2, %c4 : index
+    %warp_row = arith.remui %warp, %c2 : index
+    %warp_col = arith.divui %warp, %c2 : index
+    %my_row = affine.apply affine_map<(w, x, y) -> (w * 32 + x + 2 * y)>(%warp_row, %bit_1, %bit_4)
+    %my_col = affine.apply affine_map<(w, x, y) -> (w * 64 + x * 4 + y * 8)>(%warp_col, %bit_0, %bits_23)
+
+    // An empty, oldest group: only its token is wanted, which the wait takes. (Without an attribute the printed form does
+    // not parse.)
+    %token = nvgpu.device_async_create_group {tinymlir.all}
+    affine.for %slot = 0 to 2 {
+      %k0 = affine.apply affine_map<(b, s) -> (b + s * 16)>(%k_begin, %slot)
+      // The slice of K at %k0 goes to slot %slot. The fourth operand counts the elements that are there: the rest reads as zero.
+      %ka = arith.addi %k0, %a_k : index
+      %left = arith.subi %k, %ka : index
+      %left_0 = arith.maxsi %left, %c0 : index
+      %a_count = arith.minsi %left_0, %c4 : index
+      affine.for %i = 0 to 2 {
+        %r = affine.apply affine_map<(r, i) -> (r + 32 * i)>(%a_row, %i)
+        %g_any = arith.addi %row0, %r : index
+        %g = arith.minui %g_any, %last_row : index
+        %t = nvgpu.device_async_copy %a[%g, %ka], %a_ring[%slot, %r, %a_k], 4, %a_count {bypassL1} : !global to !a_ring
+      }
+      affine.for %i = 0 to 4 {
+        %r = affine.apply affine_map<(r, i) -> (r + 4 * i)>(%warp, %i)
+        %kb = arith.addi %k0, %r : index
+        %inside = arith.cmpi slt, %kb, %k : index
+        %b_count = arith.select %inside, %c4, %c0 : index
+        %t = nvgpu.device_async_copy %b[%kb, %b_col], %b_ring[%slot, %r, %b_n], 4, %b_count {bypassL1} : !global to !b_ring
+      }
+      %group = nvgpu.device_async_create_group {tinymlir.all}
+    }
+    %zero = arith.constant dense<0.0> : vector<8x8xf32>
+    %res:3 = scf.for %k_now = %k_begin to %k step %c16
+        iter_args(%acc = %zero, %reading = %c0, %writing = %c2) -> (vector<8x8xf32>, index, index) {
+      // Groups complete in order: all but the newest one are done.
+      nvgpu.device_async_wait %token {numGroups = 1 : i32}
+      // The slice is visible to all threads, and slot %writing is read by none.
+      gpu.barrier
+      %k0 = affine.apply affine_map<(k) -> (k + 32)>(%k_now)
+      // The slice of K at %k0 goes to slot %writing. The fourth operand counts the elements that are there: the rest reads as zero.
+      %ka = arith.addi %k0, %a_k : index
+      %left = arith.subi %k, %ka : index
+      %left_0 = arith.maxsi %left, %c0 : index
+      %a_count = arith.minsi %left_0, %c4 : index
+      affine.for %i = 0 to 2 {
+        %r = affine.apply affine_map<(r, i) -> (r + 32 * i)>(%a_row, %i)
+        %g_any = arith.addi %row0, %r : index
+        %g = arith.minui %g_any, %last_row : index
+        %t = nvgpu.device_async_copy %a[%g, %ka], %a_ring[%writing, %r, %a_k], 4, %a_count {bypassL1} : !global to !a_ring
+      }
+      affine.for %i = 0 to 4 {
+        %r = affine.apply affine_map<(r, i) -> (r + 4 * i)>(%warp, %i)
+        %kb = arith.addi %k0, %r : index
+        %inside = arith.cmpi slt, %kb, %k : index
+        %b_count = arith.select %inside, %c4, %c0 : index
+        %t = nvgpu.device_async_copy %b[%kb, %b_col], %b_ring[%writing, %r, %b_n], 4, %b_count {bypassL1} : !global to !b_ring
+      }
+      %group = nvgpu.device_async_create_group {tinymlir.all}
+      %sum = affine.for %kk = 0 to 16 step 4 iter_args(%partial = %acc) -> (vector<8x8xf32>) {
+        %a_none = arith.constant dense<0.0> : vector<8x4xf32>
+        %a_part = affine.for %i = 0 to 8 iter_args(%f = %a_none) -> (vector<8x4xf32>) {
+          %r = affine.apply affine_map<(t, i) -> (t + 4 * i)>(%my_row, %i)
+          %v = vector.load %a_ring[%reading, %r, %kk] {alignment = 16 : i64} : !a_ring, vector<4xf32>
+          %f1 = vector.insert %v, %f[%i] : vector<4xf32> into vector<8x4xf32>
+          affine.yield %f1 : vector<8x4xf32>
+        }
+        %b_none = arith.constant dense<0.0> : vector<4x2x4xf32>
+        %b_part = affine.for %u = 0 to 4 iter_args(%f = %b_none) -> (vector<4x2x4xf32>) {
+          %kr = affine.apply affine_map<(k, u) -> (k + u)>(%kk, %u)
+          %f2 = affine.for %j = 0 to 2 iter_args(%h = %f) -> (vector<4x2x4xf32>) {
+            %q = affine.apply affine_map<(t, j) -> (t + 32 * j)>(%my_col, %j)
+            %v = vector.load %b_ring[%reading, %kr, %q] {alignment = 16 : i64} : !b_ring, vector<4xf32>
+            %h1 = vector.insert %v, %h[%u, %j] : vector<4xf32> into vector<4x2x4xf32>
+            affine.yield %h1 : vector<4x2x4xf32>
+          }
+          affine.yield %f2 : vector<4x2x4xf32>
+        }
+        %b_flat = vector.shape_cast %b_part : vector<4x2x4xf32> to vector<4x8xf32>
+        %next = vector.contract #contract %a_part, %b_flat, %partial : vector<8x4xf32>, vector<4x8xf32> into vector<8x8xf32>
+        affine.yield %next : vector<8x8xf32>
+      }
+      %r1 = arith.addi %reading, %c1 : index
+      %r_wraps = arith.cmpi eq, %r1, %c3 : index
+      %r_next = arith.select %r_wraps, %c0, %r1 : index
+      %w1 = arith.addi %writing, %c1 : index
+      %w_wraps = arith.cmpi eq, %w1, %c3 : index
+      %w_next = arith.select %w_wraps, %c0, %w1 : index
+      scf.yield %sum, %r_next, %w_next : vector<8x8xf32>, index, index
+    }
+
+    %accumulate = arith.constant #accumulate
+    %width = memref.dim %C, %c3 : !out
+    %out = vector.shape_cast %res#0 : vector<8x8xf32> to vector<8x2x4xf32>
+    affine.for %i = 0 to 8 {
+      %r = affine.apply affine_map<(o, t, i) -> (o + t + 4 * i)>(%row0, %my_row, %i)
+      %r_in = arith.cmpi ult, %r, %m : index
+      affine.for %j = 0 to 2 {
+        %q = affine.apply affine_map<(o, t, j) -> (o + t + 32 * j)>(%col0, %my_col, %j)
+        %q_in = arith.cmpi ult, %q, %n : index
+        %in = arith.andi %r_in, %q_in : i1
+        %q_group = arith.divui %q, %width : index
+        %q_place = arith.remui %q, %width : index
+        scf.if %in {
+          %v = vector.extract %out[%i, %j] : vector<4xf32> from vector<8x2x4xf32>
+          %s = scf.if %accumulate -> (vector<4xf32>) {
+            %old = vector.load %C[%slab, %r, %q_group, %q_place] {alignment = 16 : i64} : !out, vector<4xf32>
+            %added = arith.addf %v, %old : vector<4xf32>
+            scf.yield %added : vector<4xf32>
+          } else {
+            scf.yield %v : vector<4xf32>
+          }
+          %x = vector.load %X[%batch, %r, %q] {alignment = 16 : i64} : !view, vector<4xf32>
+          %y = vector.load %Y[%batch, %r, %q] {alignment = 16 : i64} : !view, vector<4xf32>
+          %done = affine.for %u = 0 to 4 iter_args(%d = %s) -> (vector<4xf32>) {
+            %su = vector.extract %s[%u] : f32 from vector<4xf32>
+            %xu = vector.extract %x[%u] : f32 from vector<4xf32>
+            %yu = vector.extract %y[%u] : f32 from vector<4xf32>
+            %e = func.call @epilogue(%su, %xu, %yu) : (f32, f32, f32) -> f32
+            %d1 = vector.insert %e, %d[%u] : f32 into vector<4xf32>
+            affine.yield %d1 : vector<4xf32>
+          }
+          vector.store %done, %C[%slab, %r, %q_group, %q_place] {alignment = 16 : i64} : !out, vector<4xf32>
+        }
+      }
+    }
+    gpu.return
+  }
+}
+
+// Launches the kernel: `splits` splits of K, each of `chunk` elements, a multiple of 16.
+func.func private @matmul(%A: !view, %B: !view, %C: !out, %X: !view, %Y: !view, %splits: index, %chunk: index)
+    attributes {tinymlir.kernel} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %m_tile = arith.constant #tile_rows
+  %n_tile = arith.constant #tile_columns
+  %t = arith.constant #threads
+  %batches = memref.dim %A, %c0 : !view
+  %m = memref.dim %A, %c1 : !view
+  %n = memref.dim %B, %c2 : !view
+  %m_tiles = arith.ceildivui %m, %m_tile : index
+  %n_tiles = arith.ceildivui %n, %n_tile : index
+  %tiles = arith.muli %m_tiles, %n_tiles : index
+  %slabs = arith.muli %batches, %splits : index
+  %blocks = arith.muli %tiles, %slabs : index
+  gpu.launch_func @matmul_f32_kernels::@matmul_f32 blocks in (%blocks, %c1, %c1) threads in (%t, %c1, %c1)
+    args(%A : !view, %B : !view, %C : !out, %X : !view, %Y : !view, %splits : index, %chunk : index)
+  return
+}
+}

@@ -1,0 +1,221 @@
+// RUN: tinymlir-opt %s | FileCheck %s
+// C = epilogue(A B^T + C) in strict fp32 by register tiles, sm_80 or newer; A: M x K, B: N x K, C: M x N, batched.
+// Any M, N and K, any strides of C. The strides and the offsets of A and B are multiples of 4 elements and the buffers
+// aligned to 16 bytes.
+//
+// As templates/matmul_f32.mlir, with B staged as it lies: rows along K, padded like those of A. A thread's 8 columns are
+// 8 apart, so that neighbouring lanes store neighbouring elements, one at a time.
+//
+// CHECK: gpu.func @matmul_f32_nt(
+// CHECK: func.func private @matmul(
+
+// Parameters: whether C is read, and what is done to a sum, in @epilogue.
+#accumulate = true
+!view = memref<?x?x?xf32, strided<[?, ?, 1], offset: ?>>
+// Batch (or slab), row and column.
+!out = memref<?x?x?xf32, strided<[?, ?, ?], offset: ?>>
+
+!global = memref<?x?xf32, strided<[?, 1], offset: ?>, #gpu.address_space<global>>
+!global_batch = memref<?x?x?xf32, strided<[?, ?, 1], offset: ?>, #gpu.address_space<global>>
+!a_ring = memref<3x64x20xf32, #gpu.address_space<workgroup>>
+!b_ring = memref<3x128x20xf32, #gpu.address_space<workgroup>>
+#a_map = affine_map<(i, j, k) -> (i, k)>
+#b_map = affine_map<(i, j, k) -> (j, k)>
+#c_map = affine_map<(i, j, k) -> (i, j)>
+#contract = {indexing_maps = [#a_map, #b_map, #c_map], iterator_types = ["parallel", "parallel", "reduction"], kind = #vector.kind<add>}
+#stages = 3 : index
+#tile_rows = 64 : index
+#tile_columns = 128 : index
+#tile_depth = 16 : index
+#pitch = 20 : index
+#threads = 128 : index
+
+module attributes {gpu.container_module} {
+gpu.module @matmul_f32_nt_kernels {
+  // What becomes of a sum; %x and %y are the elements of the extra operands at its row and column.
+  func.func private @epilogue(%sum: f32, %x: f32, %y: f32) -> f32 {
+    return %sum : f32
+  }
+
+  gpu.func @matmul_f32_nt(%A: !view, %B: !view, %C: !out, %X: !view, %Y: !view, %splits: index, %chunk: index)
+      workgroup(%a_ring: !a_ring {llvm.align = 16 : i64}, %b_ring: !b_ring {llvm.align = 16 : i64})
+      kernel attributes {known_block_size = array<i32: 128, 1, 1>, nvvm.minctasm = 3 : i32} {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c2 = arith.constant 2 : index
+    %c3 = arith.constant 3 : index
+    %c4 = arith.constant 4 : index
+    %c8 = arith.constant 8 : index
+    %c16 = arith.constant 16 : index
+    %c32 = arith.constant 32 : index
+    %n_tile = arith.constant #tile_columns
+    %m_tile = arith.constant #tile_rows
+    %m = memref.dim %A, %c1 : !view
+    %k_all = memref.dim %A, %c2 : !view
+    %n = memref.dim %B, %c1 : !view
+
+    // The block's place: columns fastest, then rows, then splits, then batches.
+    %block = gpu.block_id x
+    %n_tiles = arith.ceildivui %n, %n_tile : index
+    %m_tiles = arith.ceildivui %m, %m_tile : index
+    %bx = arith.remui %block, %n_tiles : index
+    %block_rows = arith.divui %block, %n_tiles : index
+    %by = arith.remui %block_rows, %m_tiles : index
+    %slab = arith.divui %block_rows, %m_tiles : index
+    %batch = arith.divui %slab, %splits : index
+    %split = arith.remui %slab, %splits : index
+    %k_begin = arith.muli %split, %chunk : index
+    %k_chunk_end = arith.addi %k_begin, %chunk : index
+    %k = arith.minui %k_chunk_end, %k_all : index
+    %row0 = affine.apply affine_map<(b) -> (b * 64)>(%by)
+    %col0 = affine.apply affine_map<(b) -> (b * 128)>(%bx)
+    %a_all = memref.memory_space_cast %A : !view to !global_batch
+    %b_all = memref.memory_space_cast %B : !view to !global_batch
+    %a = memref.subview %a_all[%batch, 0, 0] [1, %m, %k_all] [1, 1, 1] : !global_batch to !global
+    %b = memref.subview %b_all[%batch, 0, 0] [1, %n, %k_all] [1, 1, 1] : !global_batch to !global
+
+    // Copying: thread t takes four elements of A and of B at (t / 4 + 32 i, 4 (t mod 4)).
+    %tid = gpu.thread_id x upper_bound 128
+    %warp = arith.divui %tid, %c32 : index
+    %lane = arith.remui %tid, %c32 : index
+    %copy_row = arith.divui %tid, %c4 : index
+    %copy_chunk = arith.remui %tid, %c4 : index
+    %copy_k = arith.muli %copy_chunk, %c4 : index
+    // Past the last row something valid is loaded that is never stored.
+    %last_row = arith.subi %m, %c1 : index
+    %last_col = arith.subi %n, %c1 : index
+
+    // Multiplying: 2x2 warps of 4x8 lanes. A lane's rows are 4 apart, its columns 8 apart.
+    %lane_row = arith.divui %lane, %c8 : index
+    %lane_col = arith.remui %lane, %c8 : index
+    %warp_row = arith.remui %warp, %c2 : index
+    %warp_col = arith.divui %warp, %c2 : index
+    %my_row = affine.apply affine_map<(w, x) -> (w * 32 + x)>(%warp_row, %lane_row)
+    %my_col = affine.apply affine_map<(w, x) -> (w * 64 + x)>(%warp_col, %lane_col)
+
+    // An empty, oldest group: only its token is wanted, which the wait takes. (Without an attribute the printed form does
+    // not parse.)
+    %token = nvgpu.device_async_create_group {tinymlir.all}
+    affine.for %slot = 0 to 2 {
+      %k0 = affine.apply affine_map<(b, s) -> (b + s * 16)>(%k_begin, %slot)
+      // The slice of K at %k0 goes to slot %slot. The fourth operand counts the elements that are there: the rest reads as zero.
+      %k_mine = arith.addi %k0, %copy_k : index
+      %left = arith.subi %k, %k_mine : index
+      %left_0 = arith.maxsi %left, %c0 : index
+      %count = arith.minsi %left_0, %c4 : index
+      affine.for %i = 0 to 2 {
+        %r = affine.apply affine_map<(r, i) -> (r + 32 * i)>(%copy_row, %i)
+        %g_any = arith.addi %row0, %r : index
+        %g = arith.minui %g_any, %last_row : index
+        %t = nvgpu.device_async_copy %a[%g, %k_mine], %a_ring[%slot, %r, %copy_k], 4, %count {bypassL1} : !global to !a_ring
+      }
+      affine.for %i = 0 to 4 {
+        %r = affine.apply affine_map<(r, i) -> (r + 32 * i)>(%copy_row, %i)
+        %g_any = arith.addi %col0, %r : index
+        %g = arith.minui %g_any, %last_col : index
+        %t = nvgpu.device_async_copy %b[%g, %k_mine], %b_ring[%slot, %r, %copy_k], 4, %count {bypassL1} : !global to !b_ring
+      }
+      %group = nvgpu.device_async_create_group {tinymlir.all}
+    }
+    %zero = arith.constant dense<0.0> : vector<8x8xf32>
+    %res:3 = scf.for %k_now = %k_begin to %k step %c16
+        iter_args(%acc = %zero, %reading = %c0, %writing = %c2) -> (vector<8x8xf32>, index, index) {
+      // Groups complete in order: all but the newest one are done.
+      nvgpu.device_async_wait %token {numGroups = 1 : i32}
+      // The slice is visible to all threads, and slot %writing is read by none.
+      gpu.barrier
+      %k0 = affine.apply affine_map<(k) -> (k + 32)>(%k_now)
+      // The slice of K at %k0 goes to slot %writing. The fourth operand counts the elements that are there: the rest reads as zero.
+      %k_mine = arith.addi %k0, %copy_k : index
+      %left = arith.subi %k, %k_mine : index
+      %left_0 = arith.maxsi %left, %c0 : index
+      %count = arith.minsi %left_0, %c4 : index
+      affine.for %i = 0 to 2 {
+        %r = affine.apply affine_map<(r, i) -> (r + 32 * i)>(%copy_row, %i)
+        %g_any = arith.addi %row0, %r : index
+        %g = arith.minui %g_any, %last_row : index
+        %t = nvgpu.device_async_copy %a[%g, %k_mine], %a_ring[%writing, %r, %copy_k], 4, %count {bypassL1} : !global to !a_ring
+      }
+      affine.for %i = 0 to 4 {
+        %r = affine.apply affine_map<(r, i) -> (r + 32 * i)>(%copy_row, %i)
+        %g_any = arith.addi %col0, %r : index
+        %g = arith.minui %g_any, %last_col : index
+        %t = nvgpu.device_async_copy %b[%g, %k_mine], %b_ring[%writing, %r, %copy_k], 4, %count {bypassL1} : !global to !b_ring
+      }
+      %group = nvgpu.device_async_create_group {tinymlir.all}
+      %sum = affine.for %kk = 0 to 16 step 4 iter_args(%partial = %acc) -> (vector<8x8xf32>) {
+        %none = arith.constant dense<0.0> : vector<8x4xf32>
+        %a_part = affine.for %i = 0 to 8 iter_args(%f = %none) -> (vector<8x4xf32>) {
+          %r = affine.apply affine_map<(t, i) -> (t + 4 * i)>(%my_row, %i)
+          %v = vector.load %a_ring[%reading, %r, %kk] {alignment = 16 : i64} : !a_ring, vector<4xf32>
+          %f1 = vector.insert %v, %f[%i] : vector<4xf32> into vector<8x4xf32>
+          affine.yield %f1 : vector<8x4xf32>
+        }
+        %b_part = affine.for %j = 0 to 8 iter_args(%f = %none) -> (vector<8x4xf32>) {
+          %q = affine.apply affine_map<(t, j) -> (t + 8 * j)>(%my_col, %j)
+          %v = vector.load %b_ring[%reading, %q, %kk] {alignment = 16 : i64} : !b_ring, vector<4xf32>
+          %f1 = vector.insert %v, %f[%j] : vector<4xf32> into vector<8x4xf32>
+          affine.yield %f1 : vector<8x4xf32>
+        }
+        %next = vector.contract #contract %a_part, %b_part, %partial : vector<8x4xf32>, vector<8x4xf32> into vector<8x8xf32>
+        affine.yield %next : vector<8x8xf32>
+      }
+      %r1 = arith.addi %reading, %c1 : index
+      %r_wraps = arith.cmpi eq, %r1, %c3 : index
+      %r_next = arith.select %r_wraps, %c0, %r1 : index
+      %w1 = arith.addi %writing, %c1 : index
+      %w_wraps = arith.cmpi eq, %w1, %c3 : index
+      %w_next = arith.select %w_wraps, %c0, %w1 : index
+      scf.yield %sum, %r_next, %w_next : vector<8x8xf32>, index, index
+    }
+
+    %accumulate = arith.constant #accumulate
+    affine.for %i = 0 to 8 {
+      %r = affine.apply affine_map<(o, t, i) -> (o + t + 4 * i)>(%row0, %my_row, %i)
+      %r_in = arith.cmpi ult, %r, %m : index
+      affine.for %j = 0 to 8 {
+        %q = affine.apply affine_map<(o, t, j) -> (o + t + 8 * j)>(%col0, %my_col, %j)
+        %q_in = arith.cmpi ult, %q, %n : index
+        %in = arith.andi %r_in, %q_in : i1
+        scf.if %in {
+          %v = vector.extract %res#0[%i, %j] : f32 from vector<8x8xf32>
+          %s = scf.if %accumulate -> (f32) {
+            %old = memref.load %C[%slab, %r, %q] : !out
+            %added = arith.addf %v, %old : f32
+            scf.yield %added : f32
+          } else {
+            scf.yield %v : f32
+          }
+          %x = memref.load %X[%batch, %r, %q] : !view
+          %y = memref.load %Y[%batch, %r, %q] : !view
+          %e = func.call @epilogue(%s, %x, %y) : (f32, f32, f32) -> f32
+          memref.store %e, %C[%slab, %r, %q] : !out
+        }
+      }
+    }
+    gpu.return
+  }
+}
+
+// Launches the kernel: `splits` splits of K, each of `chunk` elements, a multiple of 16.
+func.func private @matmul(%A: !view, %B: !view, %C: !out, %X: !view, %Y: !view, %splits: index, %chunk: index)
+    attributes {tinymlir.kernel} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %m_tile = arith.constant #tile_rows
+  %n_tile = arith.constant #tile_columns
+  %t = arith.constant #threads
+  %batches = memref.dim %A, %c0 : !view
+  %m = memref.dim %A, %c1 : !view
+  %n = memref.dim %B, %c1 : !view
+  %m_tiles = arith.ceildivui %m, %m_tile : index
+  %n_tiles = arith.ceildivui %n, %n_tile : index
+  %tiles = arith.muli %m_tiles, %n_tiles : index
+  %slabs = arith.muli %batches, %splits : index
+  %blocks = arith.muli %tiles, %slabs : index
+  gpu.launch_func @matmul_f32_nt_kernels::@matmul_f32_nt blocks in (%blocks, %c1, %c1) threads in (%t, %c1, %c1)
+    args(%A : !view, %B : !view, %C : !out, %X : !view, %Y : !view, %splits : index, %chunk : index)
+  return
+}
+}

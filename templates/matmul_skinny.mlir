@@ -1,0 +1,175 @@
+// RUN: tinymlir-opt %s | FileCheck %s
+// C = epilogue(A B + C) for a few rows in strict fp32; A: M x K, B: K x N, C: M x N, batched. The rows are a parameter.
+// Any K and any strides of A, C, X and Y. N, the strides and the offsets of B are multiples of 4 elements and B is
+// aligned to 16 bytes.
+//
+// Bound by reading B once. A block of 512 threads makes 16 columns of all rows and sums all of K: four neighbouring
+// threads read 64 bytes of a row of B, and the 128 groups of four take every 128th row, six of them at once. Warps sum
+// by shuffles, the block through workgroup memory, always in the same order.
+//
+// CHECK: gpu.func @matmul_skinny(
+// CHECK: func.func private @matmul(
+
+// Parameters: the rows of A, whether C is read, and what is done to a sum, in @epilogue.
+#rows = 1 : index
+!sums = vector<1x4xf32>
+!warp_sums = memref<16x1x16xf32, #gpu.address_space<workgroup>>
+#accumulate = true
+!a_view = memref<?x?x?xf32, strided<[?, ?, ?], offset: ?>>
+!b_view = memref<?x?x?xf32, strided<[?, ?, 1], offset: ?>>
+// Batch, row, group of columns, column within its group.
+!out = memref<?x?x?x?xf32, strided<[?, ?, ?, ?], offset: ?>>
+
+!global = memref<?x?x?xf32, strided<[?, ?, 1], offset: ?>, #gpu.address_space<global>>
+#columns = 16 : index
+#groups = 128 : index
+#warps = 16 : index
+#step = 768 : index
+#threads = 512 : index
+
+module attributes {gpu.container_module} {
+gpu.module @matmul_skinny_kernels {
+  // What becomes of a sum; %x and %y are the elements of the extra operands at its row and column.
+  func.func private @epilogue(%sum: f32, %x: f32, %y: f32) -> f32 {
+    return %sum : f32
+  }
+
+  gpu.func @matmul_skinny(%A: !a_view, %B: !b_view, %C: !out, %X: !a_view, %Y: !a_view)
+      workgroup(%warp_sums: !warp_sums {llvm.align = 16 : i64})
+      kernel attributes {known_block_size = array<i32: 512, 1, 1>} {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c2 = arith.constant 2 : index
+    %c3 = arith.constant 3 : index
+    %c4 = arith.constant 4 : index
+    %c32 = arith.constant 32 : index
+    %columns = arith.constant #columns
+    %groups = arith.constant #groups
+    %step = arith.constant #step
+    %rows = arith.constant #rows
+    %warps = arith.constant #warps
+    %all_lanes = arith.constant -1 : i32
+    %zero = arith.constant 0.0 : f32
+    %zeros = arith.constant dense<0.0> : vector<4xf32>
+    %k = memref.dim %B, %c1 : !b_view
+    %n = memref.dim %B, %c2 : !b_view
+    %n_blocks = arith.ceildivui %n, %columns : index
+    %block = gpu.block_id x
+    %bx = arith.remui %block, %n_blocks : index
+    %batch = arith.divui %block, %n_blocks : index
+    %col0 = arith.muli %bx, %columns : index
+    %tid = gpu.thread_id x upper_bound 512
+    %warp = arith.divui %tid, %c32 : index
+    %lane = arith.remui %tid, %c32 : index
+    %quad = arith.remui %tid, %c4 : index
+    %group = arith.divui %tid, %c4 : index
+    %quad_col = arith.muli %quad, %c4 : index
+    // Past the last column or row something valid is loaded that does not count.
+    %col_any = arith.addi %col0, %quad_col : index
+    %last_col = arith.subi %n, %c4 : index
+    %col = arith.minui %col_any, %last_col : index
+    %last_k = arith.subi %k, %c1 : index
+    %b = memref.memory_space_cast %B : !b_view to !global
+
+    %none = arith.constant dense<0.0> : !sums
+    %sums = scf.for %k0 = %c0 to %k step %step iter_args(%partial = %none) -> (!sums) {
+      %k1 = arith.addi %k0, %group : index
+      %no_rows = arith.constant dense<0.0> : vector<6x4xf32>
+      %b_rows = affine.for %u = 0 to 6 iter_args(%f = %no_rows) -> (vector<6x4xf32>) {
+        %r_any = affine.apply affine_map<(k, u) -> (k + 128 * u)>(%k1, %u)
+        %r = arith.minui %r_any, %last_k : index
+        %v = vector.load %b[%batch, %r, %col] {alignment = 16 : i64} : !global, vector<4xf32>
+        %f1 = vector.insert %v, %f[%u] : vector<4xf32> into vector<6x4xf32>
+        affine.yield %f1 : vector<6x4xf32>
+      }
+      // Keeps the six loads in flight together: without it they sink to their uses.
+      nvvm.bar.warp.sync %all_lanes : i32
+      %next = affine.for %u = 0 to 6 iter_args(%s = %partial) -> (!sums) {
+        %r_any = affine.apply affine_map<(k, u) -> (k + 128 * u)>(%k1, %u)
+        %in = arith.cmpi ult, %r_any, %k : index
+        %r = arith.minui %r_any, %last_k : index
+        %b_any = vector.extract %b_rows[%u] : vector<4xf32> from vector<6x4xf32>
+        %b_row = arith.select %in, %b_any, %zeros : vector<4xf32>
+        %s2 = affine.for %m = 0 to affine_map<()[m] -> (m)>()[%rows] iter_args(%t = %s) -> (!sums) {
+          %a_any = memref.load %A[%batch, %m, %r] : !a_view
+          %a = arith.select %in, %a_any, %zero : f32
+          %a4 = vector.broadcast %a : f32 to vector<4xf32>
+          %old = vector.extract %t[%m] : vector<4xf32> from !sums
+          %new = vector.fma %a4, %b_row, %old : vector<4xf32>
+          %t1 = vector.insert %new, %t[%m] : vector<4xf32> into !sums
+          affine.yield %t1 : !sums
+        }
+        affine.yield %s2 : !sums
+      }
+      scf.yield %next : !sums
+    }
+
+    // The eight groups of a warp meet by shuffles: lanes that differ in bits 2, 3 and 4.
+    %width = arith.constant 32 : i32
+    %far = arith.constant 16 : i32
+    %mid = arith.constant 8 : i32
+    %near = arith.constant 4 : i32
+    %is_first = arith.cmpi ult, %lane, %c4 : index
+    affine.for %m = 0 to affine_map<()[m] -> (m)>()[%rows] {
+      affine.for %e = 0 to 4 {
+        %v0 = vector.extract %sums[%m, %e] : f32 from !sums
+        %p0, %ok0 = gpu.shuffle xor %v0, %far, %width : f32
+        %v1 = arith.addf %v0, %p0 : f32
+        %p1, %ok1 = gpu.shuffle xor %v1, %mid, %width : f32
+        %v2 = arith.addf %v1, %p1 : f32
+        %p2, %ok2 = gpu.shuffle xor %v2, %near, %width : f32
+        %v3 = arith.addf %v2, %p2 : f32
+        %place = arith.addi %quad_col, %e : index
+        scf.if %is_first {
+          memref.store %v3, %warp_sums[%warp, %m, %place] : !warp_sums
+        }
+      }
+    }
+    gpu.barrier
+    %r = arith.divui %tid, %columns : index
+    %place = arith.remui %tid, %columns : index
+    %q = arith.addi %col0, %place : index
+    %r_in = arith.cmpi ult, %r, %rows : index
+    %q_in = arith.cmpi ult, %q, %n : index
+    %in = arith.andi %r_in, %q_in : i1
+    scf.if %in {
+      %sum = affine.for %w = 0 to affine_map<()[w] -> (w)>()[%warps] iter_args(%t = %zero) -> (f32) {
+        %v = memref.load %warp_sums[%w, %r, %place] : !warp_sums
+        %t1 = arith.addf %t, %v : f32
+        affine.yield %t1 : f32
+      }
+      %group_width = memref.dim %C, %c3 : !out
+      %q_group = arith.divui %q, %group_width : index
+      %q_place = arith.remui %q, %group_width : index
+      %accumulate = arith.constant #accumulate
+      %s = scf.if %accumulate -> (f32) {
+        %old = memref.load %C[%batch, %r, %q_group, %q_place] : !out
+        %added = arith.addf %sum, %old : f32
+        scf.yield %added : f32
+      } else {
+        scf.yield %sum : f32
+      }
+      %x = memref.load %X[%batch, %r, %q] : !a_view
+      %y = memref.load %Y[%batch, %r, %q] : !a_view
+      %e = func.call @epilogue(%s, %x, %y) : (f32, f32, f32) -> f32
+      memref.store %e, %C[%batch, %r, %q_group, %q_place] : !out
+    }
+    gpu.return
+  }
+}
+
+func.func private @matmul(%A: !a_view, %B: !b_view, %C: !out, %X: !a_view, %Y: !a_view) attributes {tinymlir.kernel} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %columns = arith.constant #columns
+  %t = arith.constant #threads
+  %batches = memref.dim %B, %c0 : !b_view
+  %n = memref.dim %B, %c2 : !b_view
+  %n_blocks = arith.ceildivui %n, %columns : index
+  %blocks = arith.muli %n_blocks, %batches : index
+  gpu.launch_func @matmul_skinny_kernels::@matmul_skinny blocks in (%blocks, %c1, %c1) threads in (%t, %c1, %c1)
+    args(%A : !a_view, %B : !b_view, %C : !out, %X : !a_view, %Y : !a_view)
+  return
+}
+}

@@ -1,0 +1,87 @@
+// RUN: tinymlir-opt %s | FileCheck %s
+// C = epilogue(P[0] + P[1] + ... + C): adds the slabs that the splits of a product wrote, in their order, so that the
+// result is the same from run to run. One thread an element of C; neighbouring threads have neighbouring columns.
+//
+// CHECK: gpu.func @split_reduce(
+// CHECK: func.func private @reduce(
+
+// Parameters: whether C is read, and what is done to a sum, in @epilogue.
+#accumulate = true
+// Batch, slab, row, column.
+!slabs = memref<?x?x?x?xf32, strided<[?, ?, ?, 1], offset: ?>>
+// Batch, row, group of columns, column within its group.
+!out = memref<?x?x?x?xf32, strided<[?, ?, ?, ?], offset: ?>>
+!view = memref<?x?x?xf32, strided<[?, ?, 1], offset: ?>>
+#threads = 256 : index
+
+module attributes {gpu.container_module} {
+gpu.module @split_reduce_kernels {
+  // What becomes of a sum; %x and %y are the elements of the extra operands at its row and column.
+  func.func private @epilogue(%sum: f32, %x: f32, %y: f32) -> f32 {
+    return %sum : f32
+  }
+
+  gpu.func @split_reduce(%P: !slabs, %C: !out, %X: !view, %Y: !view)
+      kernel attributes {known_block_size = array<i32: 256, 1, 1>} {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c2 = arith.constant 2 : index
+    %c3 = arith.constant 3 : index
+    %t = arith.constant #threads
+    %zero = arith.constant 0.0 : f32
+    %batches = memref.dim %P, %c0 : !slabs
+    %splits = memref.dim %P, %c1 : !slabs
+    %m = memref.dim %P, %c2 : !slabs
+    %n = memref.dim %P, %c3 : !slabs
+    %width = memref.dim %C, %c3 : !out
+    %block = gpu.block_id x
+    %thread = gpu.thread_id x
+    %first = arith.muli %block, %t : index
+    %i = arith.addi %first, %thread : index
+    %q = arith.remui %i, %n : index
+    %rows = arith.divui %i, %n : index
+    %r = arith.remui %rows, %m : index
+    %batch = arith.divui %rows, %m : index
+    %in = arith.cmpi ult, %batch, %batches : index
+    scf.if %in {
+      %sum = scf.for %s = %c0 to %splits step %c1 iter_args(%partial = %zero) -> (f32) {
+        %v = memref.load %P[%batch, %s, %r, %q] : !slabs
+        %next = arith.addf %partial, %v : f32
+        scf.yield %next : f32
+      }
+      %q_group = arith.divui %q, %width : index
+      %q_place = arith.remui %q, %width : index
+      %accumulate = arith.constant #accumulate
+      %s = scf.if %accumulate -> (f32) {
+        %old = memref.load %C[%batch, %r, %q_group, %q_place] : !out
+        %added = arith.addf %sum, %old : f32
+        scf.yield %added : f32
+      } else {
+        scf.yield %sum : f32
+      }
+      %x = memref.load %X[%batch, %r, %q] : !view
+      %y = memref.load %Y[%batch, %r, %q] : !view
+      %e = func.call @epilogue(%s, %x, %y) : (f32, f32, f32) -> f32
+      memref.store %e, %C[%batch, %r, %q_group, %q_place] : !out
+    }
+    gpu.return
+  }
+}
+
+func.func private @reduce(%P: !slabs, %C: !out, %X: !view, %Y: !view) attributes {tinymlir.kernel} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %c3 = arith.constant 3 : index
+  %t = arith.constant #threads
+  %batches = memref.dim %P, %c0 : !slabs
+  %m = memref.dim %P, %c2 : !slabs
+  %n = memref.dim %P, %c3 : !slabs
+  %area = arith.muli %m, %n : index
+  %all = arith.muli %area, %batches : index
+  %blocks = arith.ceildivui %all, %t : index
+  gpu.launch_func @split_reduce_kernels::@split_reduce blocks in (%blocks, %c1, %c1) threads in (%t, %c1, %c1)
+    args(%P : !slabs, %C : !out, %X : !view, %Y : !view)
+  return
+}
+}
