@@ -17,6 +17,25 @@ static bool isContraction(Operation *op) {
   return linalgOp && (linalg::isaContractionOpInterface(linalgOp) || linalg::isaConvolutionOpInterface(linalgOp));
 }
 
+// Whether a contraction reads [batch, m, k] and [batch, k, n] and writes [batch, m, n]. Upstream gives any order of these
+// the name of this one, and so computes another product.
+static bool isInNamedOrder(linalg::GenericOp op) {
+  FailureOr<linalg::ContractionDimensions> dims = linalg::inferContractionDims(cast<linalg::LinalgOp>(op.getOperation()));
+  if (failed(dims))
+    return false;
+  auto ordered = [&](unsigned map, ArrayRef<unsigned> outer, ArrayRef<unsigned> inner) {
+    SmallVector<unsigned> expected(dims->batch.begin(), dims->batch.end());
+    expected.append(outer.begin(), outer.end());
+    expected.append(inner.begin(), inner.end());
+    auto results = op.getIndexingMapsArray()[map].getResults();
+    return results.size() == expected.size() && llvm::all_of(llvm::zip(results, expected), [](auto pair) {
+             auto dim = dyn_cast<AffineDimExpr>(std::get<0>(pair));
+             return dim && dim.getPosition() == std::get<1>(pair);
+           });
+  };
+  return ordered(0, dims->m, dims->k) && ordered(1, dims->k, dims->n) && ordered(2, dims->m, dims->n);
+}
+
 extern "C" {
 bool tmLinalgIsLinalgOp(MlirOperation op) { return isa<linalg::LinalgOp>(unwrap(op)); }
 
@@ -26,7 +45,7 @@ bool tmLinalgFuse(MlirOperation root) {
   // A generic that is exactly a contraction gets its name back.
   SmallVector<linalg::GenericOp> contractions;
   op->walk([&](linalg::GenericOp generic) {
-    if (linalg::isaContractionOpInterface(generic))
+    if (linalg::isaContractionOpInterface(generic) && isInNamedOrder(generic))
       contractions.push_back(generic);
   });
   IRRewriter rewriter(context);
