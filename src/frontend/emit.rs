@@ -89,8 +89,8 @@ fn needed(graph: &Inner, results: &[(&str, Value)]) -> Vec<Id> {
     (0..needed.len()).filter(|&id| needed[id]).collect()
 }
 
-struct Emitter<'a> {
-    graph: &'a Inner,
+pub(super) struct Emitter<'a> {
+    pub(super) graph: &'a Inner,
     lines: String,
     next: usize,
     /// Each node's value without its phantom axes.
@@ -100,14 +100,14 @@ struct Emitter<'a> {
 }
 
 /// An operand or the result of a `linalg` operation.
-struct Port {
+pub(super) struct Port {
     value: String,
     ty: Type,
     map: String,
 }
 
 impl<'a> Emitter<'a> {
-    fn op(&mut self, operation: std::fmt::Arguments) -> String {
+    pub(super) fn op(&mut self, operation: std::fmt::Arguments) -> String {
         let name = format!("%{}", self.next);
         self.next += 1;
         let _ = writeln!(self.lines, "{name} = {operation}");
@@ -159,7 +159,7 @@ impl<'a> Emitter<'a> {
     }
 
     /// The node's value with every axis of its type.
-    fn full(&mut self, id: Id) -> String {
+    pub(super) fn full(&mut self, id: Id) -> String {
         let node = &self.graph.nodes[id];
         if !node.phantom.contains(&true) {
             return self.values[&id].clone();
@@ -180,13 +180,13 @@ impl<'a> Emitter<'a> {
         value
     }
 
-    fn port(&mut self, id: Id, map: String) -> Port {
+    pub(super) fn port(&mut self, id: Id, map: String) -> Port {
         Port { value: self.full(id), ty: self.graph.nodes[id].ty.clone(), map }
     }
 
     /// A `linalg.generic` of one result, over an empty tensor or one filled with `fill`. `body` gets the elements of the
     /// inputs, then that of the result.
-    fn generic(
+    pub(super) fn generic(
         &mut self,
         iterators: &[&str],
         inputs: Vec<Port>,
@@ -231,7 +231,7 @@ impl<'a> Emitter<'a> {
         ))
     }
 
-    fn init(&mut self, ty: &Type, fill: Option<f64>) -> String {
+    pub(super) fn init(&mut self, ty: &Type, fill: Option<f64>) -> String {
         let mlir = ty.mlir();
         let empty = self.op(format_args!("tensor.empty() : {mlir}"));
         let Some(fill) = fill else { return empty };
@@ -307,95 +307,6 @@ impl<'a> Emitter<'a> {
             body.reduce(kind, &args[0], &args[1], dtype)
         })
     }
-
-    fn matmul(&mut self, node: &Node, a: Id, b: Id) -> String {
-        let graph = self.graph;
-        let source = |id: Id| swapped(&graph.nodes[id].op).map_or((id, false), |s| (s, true));
-        let ((a, a_turned), (b, b_turned)) = (source(a), source(b));
-        let rank = |id: Id| graph.nodes[id].ty.shape.len();
-        let (mut operands, mut maps) = ([a, b], String::new());
-        let name = match (rank(a), rank(b)) {
-            (1, 1) => "dot",
-            // The transpose of a matrix times a vector is the vector times the matrix.
-            (1, 2) if b_turned => {
-                operands = [b, a];
-                "matvec"
-            }
-            (2, 1) if a_turned => {
-                operands = [b, a];
-                "vecmat"
-            }
-            (1, 2) => "vecmat",
-            (2, 1) => "matvec",
-            (m, n) => {
-                let batched = m.max(n) == 3;
-                let of = |batch: bool, turned: bool, row: &str, column: &str| {
-                    let (row, column) = if turned { (column, row) } else { (row, column) };
-                    format!("({}{row}, {column})", if batch { "b, " } else { "" })
-                };
-                if a_turned || b_turned || m != n {
-                    let loops = if batched { "(b, m, n, k)" } else { "(m, n, k)" };
-                    let map = |results: String| format!("affine_map<{loops} -> {results}>");
-                    let lhs = map(of(m == 3, a_turned, "m", "k"));
-                    let rhs = map(of(n == 3, b_turned, "k", "n"));
-                    let result = map(of(batched, false, "m", "n"));
-                    maps = format!(" indexing_maps = [{lhs}, {rhs}, {result}]");
-                }
-                if batched { "batch_matmul" } else { "matmul" }
-            }
-        };
-        let init = self.init(&node.ty, Some(0.0));
-        let [lhs, rhs] = operands.map(|id| self.full(id));
-        let [lhs_ty, rhs_ty] = operands.map(|id| graph.nodes[id].ty.mlir());
-        let ty = node.ty.mlir();
-        self.op(format_args!("linalg.{name}{maps} ins({lhs}, {rhs} : {lhs_ty}, {rhs_ty}) outs({init} : {ty}) -> {ty}"))
-    }
-
-    fn concat(&mut self, node: &Node, args: &[Id], axis: usize) -> String {
-        let target = node.ty.mlir();
-        let mut result = self.init(&node.ty, None);
-        let (mut offsets, strides) = (vec![0; node.ty.shape.len()], vec![1; node.ty.shape.len()]);
-        for &arg in args {
-            let ty = &self.graph.nodes[arg].ty;
-            let (value, sizes, source) = (self.full(arg), &ty.shape, ty.mlir());
-            result = self.op(format_args!(
-                "tensor.insert_slice {value} into {result}{offsets:?} {sizes:?} {strides:?} : {source} into {target}"
-            ));
-            offsets[axis] += sizes[axis];
-        }
-        result
-    }
-
-    fn gather(&mut self, node: &Node, table: Id, ids: Id, axis: usize) -> String {
-        let graph = self.graph;
-        let label = |id: Id| match graph.nodes[id].op {
-            Op::Argument(index) => format!("'{}'", graph.arguments[index].name),
-            _ => "its operand".to_string(),
-        };
-        let (rank, ids_rank) = (node.ty.shape.len(), graph.nodes[ids].ty.shape.len());
-        let table_ty = &graph.nodes[table].ty;
-        let size = table_ty.shape[axis];
-        let message =
-            format!("gather: an index of {} lies outside axis {axis} of {}, of size {size}", label(ids), label(table));
-        let source = self.full(table);
-        let index = self.port(ids, map(rank, (axis..axis + ids_rank).map(Some)));
-        let id_dtype = graph.nodes[ids].ty.dtype;
-        self.generic(&vec!["parallel"; rank], vec![index], node.ty.clone(), identity(rank), None, |body, args| {
-            let position = body.op(format_args!("arith.index_cast {} : {id_dtype} to index", args[0]));
-            let size = body.op(format_args!("arith.constant {size} : index"));
-            // Unsigned, so that a negative index is too large.
-            let valid = body.op(format_args!("arith.cmpi ult, {position}, {size} : index"));
-            let _ = writeln!(body.lines, "  cf.assert {valid}, {message:?}");
-            let indices: Vec<String> = (0..table_ty.shape.len())
-                .map(|i| match i {
-                    _ if i < axis => body.index(Some(i)),
-                    _ if i == axis => position.clone(),
-                    _ => body.index(Some(i + ids_rank - 1)),
-                })
-                .collect();
-            body.op(format_args!("tensor.extract {source}[{}] : {}", indices.join(", "), table_ty.mlir()))
-        })
-    }
 }
 
 /// The sizes without phantom axes.
@@ -407,11 +318,11 @@ fn same_emitted(node: &Node, source: &Node) -> bool {
     emitted(node) == emitted(source)
 }
 
-fn identity(rank: usize) -> String {
+pub(super) fn identity(rank: usize) -> String {
     map(rank, (0..rank).map(Some))
 }
 
-fn map(loops: usize, results: impl Iterator<Item = Option<usize>>) -> String {
+pub(super) fn map(loops: usize, results: impl Iterator<Item = Option<usize>>) -> String {
     let list = |axes: &mut dyn Iterator<Item = usize>| axes.map(|d| format!("d{d}")).collect::<Vec<_>>().join(", ");
     format!("affine_map<({}) -> ({})>", list(&mut (0..loops)), list(&mut results.flatten()))
 }

@@ -23,6 +23,9 @@ mod elementwise;
 mod emit;
 mod function;
 mod graph;
+#[cfg(test)]
+mod numerics;
+mod products;
 mod reshape;
 mod shaping;
 #[cfg(test)]

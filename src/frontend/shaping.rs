@@ -2,7 +2,7 @@
 
 use super::{
     graph::{Id, Op, Reduction, Value},
-    types::{Type, broadcast, resolve_axis},
+    types::{Promotion, Type, broadcast, resolve_axis},
 };
 use crate::DType;
 use anyhow::{Result, ensure};
@@ -42,12 +42,15 @@ impl<'g> Value<'g> {
                 ensure!(!reduced[axis], "axis {axis} is named twice");
                 reduced[axis] = true;
             }
-            ensure!(dtype != DType::I1, "takes numbers, not i1 (cast first)");
+            // NumPy counts what is true.
+            let counts = kind == Reduction::Sum && self.graph.promotion() == Promotion::NumPy;
+            ensure!(dtype != DType::I1 || counts, "takes numbers, not i1 (cast first)");
+            let dtype = if dtype == DType::I1 { DType::I64 } else { dtype };
             let empty = shape.iter().zip(&reduced).any(|(&n, &r)| r && n == 0);
             ensure!(kind != Reduction::Max || !empty, "shape {shape:?} has no element along the axes {axes:?}");
             // A long sum in 11 or 8 bits of significand would stop growing.
             let narrow = kind == Reduction::Sum && matches!(dtype, DType::F16 | DType::BF16);
-            let source = if narrow { self.cast(DType::F32) } else { self };
+            let source = self.cast(if narrow { DType::F32 } else { dtype });
             let keep = |kept: bool| shape.iter().zip(&reduced).filter(move |(_, r)| kept != **r).map(|(&n, _)| n);
             let axes = (0..shape.len()).filter(|&i| reduced[i]).collect();
             let ty = Type { dtype: source.dtype(), shape: keep(true).collect() };

@@ -1,0 +1,99 @@
+//! Products, concatenation and gathers as MLIR text: what is more than one loop over its operands.
+
+use super::{
+    emit::{Emitter, identity, map},
+    graph::{Id, Node, Op},
+    shaping::swapped,
+};
+use std::fmt::Write;
+
+impl Emitter<'_> {
+    pub(super) fn matmul(&mut self, node: &Node, a: Id, b: Id) -> String {
+        let graph = self.graph;
+        let source = |id: Id| swapped(&graph.nodes[id].op).map_or((id, false), |s| (s, true));
+        let ((a, a_turned), (b, b_turned)) = (source(a), source(b));
+        let rank = |id: Id| graph.nodes[id].ty.shape.len();
+        let (mut operands, mut maps) = ([a, b], String::new());
+        let name = match (rank(a), rank(b)) {
+            (1, 1) => "dot",
+            // The transpose of a matrix times a vector is the vector times the matrix.
+            (1, 2) if b_turned => {
+                operands = [b, a];
+                "matvec"
+            }
+            (2, 1) if a_turned => {
+                operands = [b, a];
+                "vecmat"
+            }
+            (1, 2) => "vecmat",
+            (2, 1) => "matvec",
+            (m, n) => {
+                let batched = m.max(n) == 3;
+                let of = |batch: bool, turned: bool, row: &str, column: &str| {
+                    let (row, column) = if turned { (column, row) } else { (row, column) };
+                    format!("({}{row}, {column})", if batch { "b, " } else { "" })
+                };
+                if a_turned || b_turned || m != n {
+                    let loops = if batched { "(b, m, n, k)" } else { "(m, n, k)" };
+                    let map = |results: String| format!("affine_map<{loops} -> {results}>");
+                    let lhs = map(of(m == 3, a_turned, "m", "k"));
+                    let rhs = map(of(n == 3, b_turned, "k", "n"));
+                    let result = map(of(batched, false, "m", "n"));
+                    maps = format!(" indexing_maps = [{lhs}, {rhs}, {result}]");
+                }
+                if batched { "batch_matmul" } else { "matmul" }
+            }
+        };
+        let init = self.init(&node.ty, Some(0.0));
+        let [lhs, rhs] = operands.map(|id| self.full(id));
+        let [lhs_ty, rhs_ty] = operands.map(|id| graph.nodes[id].ty.mlir());
+        let ty = node.ty.mlir();
+        self.op(format_args!("linalg.{name}{maps} ins({lhs}, {rhs} : {lhs_ty}, {rhs_ty}) outs({init} : {ty}) -> {ty}"))
+    }
+
+    pub(super) fn concat(&mut self, node: &Node, args: &[Id], axis: usize) -> String {
+        let target = node.ty.mlir();
+        let mut result = self.init(&node.ty, None);
+        let (mut offsets, strides) = (vec![0; node.ty.shape.len()], vec![1; node.ty.shape.len()]);
+        for &arg in args {
+            let ty = &self.graph.nodes[arg].ty;
+            let (value, sizes, source) = (self.full(arg), &ty.shape, ty.mlir());
+            result = self.op(format_args!(
+                "tensor.insert_slice {value} into {result}{offsets:?} {sizes:?} {strides:?} : {source} into {target}"
+            ));
+            offsets[axis] += sizes[axis];
+        }
+        result
+    }
+
+    pub(super) fn gather(&mut self, node: &Node, table: Id, ids: Id, axis: usize) -> String {
+        let graph = self.graph;
+        let label = |id: Id| match graph.nodes[id].op {
+            Op::Argument(index) => format!("'{}'", graph.arguments[index].name),
+            _ => "its operand".to_string(),
+        };
+        let (rank, ids_rank) = (node.ty.shape.len(), graph.nodes[ids].ty.shape.len());
+        let table_ty = &graph.nodes[table].ty;
+        let size = table_ty.shape[axis];
+        let message =
+            format!("gather: an index of {} lies outside axis {axis} of {}, of size {size}", label(ids), label(table));
+        let source = self.full(table);
+        let index = self.port(ids, map(rank, (axis..axis + ids_rank).map(Some)));
+        let id_dtype = graph.nodes[ids].ty.dtype;
+        self.generic(&vec!["parallel"; rank], vec![index], node.ty.clone(), identity(rank), None, |body, args| {
+            let position = body.op(format_args!("arith.index_cast {} : {id_dtype} to index", args[0]));
+            let size = body.op(format_args!("arith.constant {size} : index"));
+            // Unsigned, so that a negative index is too large.
+            let valid = body.op(format_args!("arith.cmpi ult, {position}, {size} : index"));
+            let _ = writeln!(body.lines, "  cf.assert {valid}, {message:?}");
+            let indices: Vec<String> = (0..table_ty.shape.len())
+                .map(|i| match i {
+                    _ if i < axis => body.index(Some(i)),
+                    _ if i == axis => position.clone(),
+                    _ => body.index(Some(i + ids_rank - 1)),
+                })
+                .collect();
+            body.op(format_args!("tensor.extract {source}[{}] : {}", indices.join(", "), table_ty.mlir()))
+        })
+    }
+}
