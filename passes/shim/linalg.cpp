@@ -36,6 +36,22 @@ static bool isInNamedOrder(linalg::GenericOp op) {
   return ordered(0, dims->m, dims->k) && ordered(1, dims->k, dims->n) && ordered(2, dims->m, dims->n);
 }
 
+// Whether two bodies compute the same from their arguments, up to the order of commutative operands.
+static bool sameValue(Value a, Value b) {
+  auto first = dyn_cast<BlockArgument>(a), second = dyn_cast<BlockArgument>(b);
+  if (first || second)
+    return first && second && first.getArgNumber() == second.getArgNumber() && a.getType() == b.getType();
+  Operation *x = a.getDefiningOp(), *y = b.getDefiningOp();
+  if (x->getName() != y->getName() || x->getAttrDictionary() != y->getAttrDictionary() || a.getType() != b.getType() ||
+      x->getNumOperands() != y->getNumOperands() || x->getNumRegions() || y->getNumRegions())
+    return false;
+  if (llvm::all_of(llvm::zip(x->getOperands(), y->getOperands()),
+                   [](auto pair) { return sameValue(std::get<0>(pair), std::get<1>(pair)); }))
+    return true;
+  return x->hasTrait<OpTrait::IsCommutative>() && x->getNumOperands() == 2 &&
+         sameValue(x->getOperand(0), y->getOperand(1)) && sameValue(x->getOperand(1), y->getOperand(0));
+}
+
 extern "C" {
 bool tmLinalgIsLinalgOp(MlirOperation op) { return isa<linalg::LinalgOp>(unwrap(op)); }
 
@@ -51,7 +67,18 @@ bool tmLinalgFuse(MlirOperation root) {
   IRRewriter rewriter(context);
   for (linalg::GenericOp generic : contractions) {
     rewriter.setInsertionPoint(generic);
-    (void)linalg::specializeGenericOp(rewriter, generic); // stays a generic where there is no name for it
+    // Upstream looks at the kinds of operations only: tried on a copy, and kept where the named operation's body computes
+    // the same (upstream would make a signed product of an unsigned one).
+    auto copy = cast<linalg::GenericOp>(rewriter.clone(*generic));
+    FailureOr<linalg::LinalgOp> named = linalg::specializeGenericOp(rewriter, copy);
+    if (failed(named)) { // stays a generic where there is no name for it
+      rewriter.eraseOp(copy);
+    } else if (sameValue(generic.getBody()->getTerminator()->getOperand(0),
+                         named->getBlock()->getTerminator()->getOperand(0))) {
+      rewriter.replaceOp(generic, *named);
+    } else {
+      rewriter.eraseOp(*named);
+    }
   }
   // A producer that asserts outlives its fusion, since it has effects; its assertions went along. Marked here, so that only
   // what lost its uses by fusion is erased.

@@ -2,6 +2,8 @@
 #include "shim.h"
 #include "mlir/CAPI/IR.h"
 #include "mlir/CAPI/Support.h"
+#include "mlir/IR/BuiltinAttributes.h"
+#include "mlir/IR/DialectResourceBlobManager.h"
 #include "mlir/IR/Remarks.h"
 #include "mlir/Pass/Pass.h"
 #include "mlir/Pass/PassManager.h"
@@ -155,6 +157,10 @@ void tmRemark(MlirLocation l, int kind, MlirStringRef name, MlirStringRef functi
   default:
     remark::analysis(location, options) << unwrap(message);
   }
+}
+bool tmAttributeIsMissingResource(MlirAttribute a) {
+  auto resource = dyn_cast<DenseResourceElementsAttr>(unwrap(a));
+  return resource && !resource.getRawHandle().getBlob();
 }
 bool tmLocationFile(MlirLocation l, MlirStringRef *file, unsigned *line, unsigned *column) {
   bool found = false;

@@ -61,6 +61,9 @@ void tmRemark(MlirLocation location, int kind, MlirStringRef name, MlirStringRef
 // The first file position inside a location; false when there is none. The file name lives as long as the context.
 bool tmLocationFile(MlirLocation location, MlirStringRef *file, unsigned *line, unsigned *column);
 
+// Whether it is a dense_resource whose elements the file does not hold.
+bool tmAttributeIsMissingResource(MlirAttribute attribute);
+
 // linalg
 bool tmLinalgFuse(MlirOperation root);
 bool tmLinalgDecompose(MlirOperation root);

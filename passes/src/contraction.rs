@@ -117,7 +117,7 @@ fn view(value: Value, map: AffineMap) -> Result<View, String> {
 }
 
 /// Reads the body of a contraction: a product of the inputs, each at most extended, added to the output, yielded.
-fn body_of(op: Op) -> Result<Body, String> {
+pub(crate) fn body_of(op: Op) -> Result<Body, String> {
     let other = || "its body is not a floating-point multiply-add".to_string();
     let block = *op.blocks(0).first().ok_or_else(other)?;
     let [a, b, c] = block.arguments()[..] else { return Err(other()) };

@@ -50,6 +50,11 @@ passes! {
     tinymlir_tiled_matmul,
     tinymlir_tuned_matmul,
     tinymlir_verify_host,
+    tinymlir_wide_accumulators,
+    tinymlir_verify_lowered,
+    tinymlir_verify_input,
+    tinymlir_heap_allocas,
+    tinymlir_runtime_checks,
 }
 
 /// Every pipeline of ours.

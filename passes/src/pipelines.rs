@@ -10,7 +10,7 @@ pub static OPTIMIZE: Pipeline = Pipeline {
     argument: "tinymlir-optimize",
     description: "Canonicalize and fuse elementwise operations on tensors; contractions pass untouched",
     options: &[],
-    expand: |_| "tinymlir-decompose,canonicalize,cse,tinymlir-fuse,canonicalize,cse".into(),
+    expand: |_| "tinymlir-verify-input,tinymlir-decompose,canonicalize,cse,tinymlir-fuse,canonicalize,cse".into(),
 };
 
 /// Tensors to memrefs, with deallocation. Functions on memrefs pass untouched.
@@ -19,10 +19,11 @@ pub static BUFFERIZE: Pipeline = Pipeline {
     description: "Bufferize functions on tensors, in place where possible, and free every buffer; arguments are not written to",
     options: &[],
     expand: |_| {
-        "tinymlir-decompose,tinymlir-entry-arguments,tinymlir-split-fills,eliminate-empty-tensors,empty-tensor-to-alloc-tensor,\
+        "tinymlir-verify-input,tinymlir-decompose,tinymlir-entry-arguments,tinymlir-split-fills,eliminate-empty-tensors,\
+         empty-tensor-to-alloc-tensor,\
          one-shot-bufferize{bufferize-function-boundaries function-boundary-type-conversion=identity-layout-map \
          unknown-type-conversion=identity-layout-map allow-return-allocs-from-loops buffer-alignment=64},\
-         canonicalize,cse,tinymlir-drop-writable-results,drop-equivalent-buffer-results,tinymlir-deallocate,convert-bufferization-to-memref,\
+         canonicalize,cse,tinymlir-drop-writable-results,drop-equivalent-buffer-results,tinymlir-runtime-checks,tinymlir-deallocate,convert-bufferization-to-memref,\
          canonicalize,cse"
             .into()
     },
@@ -36,7 +37,8 @@ pub static LOWER_CPU: Pipeline = Pipeline {
     expand: |options| {
         let blas = if options.boolean("blas") { "tinymlir-blas," } else { "" };
         format!(
-            "tinymlir-record-signatures,{blas}tinymlir-outline-loops,convert-linalg-to-loops,tinymlir-lower-asserts,{HOST_TO_LLVM}"
+            "tinymlir-record-signatures,tinymlir-heap-allocas,tinymlir-wide-accumulators,{blas}tinymlir-outline-loops,\
+             convert-linalg-to-loops,tinymlir-lower-asserts,{HOST_TO_LLVM},tinymlir-verify-lowered"
         )
     },
 };

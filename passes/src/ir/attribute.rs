@@ -135,6 +135,23 @@ impl Attr {
             )
         }
     }
+    /// The values of a `array<i64: ...>`; `None` in it stands for what is known at run time only.
+    pub fn as_static_sizes(self) -> Option<Vec<Option<i64>>> {
+        // SAFETY: as above, within the number of elements.
+        unsafe {
+            mlirAttributeIsADenseI64Array(self.0).then(|| {
+                (0..mlirDenseArrayGetNumElements(self.0))
+                    .map(|i| mlirDenseI64ArrayGetElement(self.0, i))
+                    .map(|v| (v != i64::MIN).then_some(v)) // ShapedType::kDynamic
+                    .collect()
+            })
+        }
+    }
+    /// Whether it stands for elements that the file does not hold: a resource that was left out when it was printed.
+    pub fn is_missing_resource(self) -> bool {
+        // SAFETY: a live attribute.
+        unsafe { super::pass::tmAttributeIsMissingResource(self.0) }
+    }
     /// The affine map in an affine map attribute.
     pub fn as_map(self) -> Option<AffineMap> {
         // SAFETY: as above.
@@ -184,9 +201,31 @@ impl AffineMap {
                 .collect()
         }
     }
+    /// The map of result `i` alone.
+    pub fn result(self, i: usize) -> AffineMap {
+        let mut place = i as isize;
+        // SAFETY: within the number of results.
+        AffineMap(unsafe { mlirAffineMapGetSubMap(self.0, 1, &mut place) })
+    }
+    /// The dimensions that result `i` depends on.
+    pub fn dims_of(self, i: usize) -> Vec<usize> {
+        // SAFETY: within the number of results.
+        unsafe {
+            let e = mlirAffineMapGetResult(self.0, i as isize);
+            (0..self.num_dims()).filter(|d| mlirAffineExprIsFunctionOfDim(e, *d as isize)).collect()
+        }
+    }
     /// Whether result i is dimension i, for all.
     pub fn is_identity(self) -> bool {
         // SAFETY: a live map.
         unsafe { mlirAffineMapIsIdentity(self.0) }
+    }
+}
+
+impl std::fmt::Display for AffineMap {
+    fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
+        // SAFETY: a live map.
+        let text = printed(|append, out| unsafe { mlirAffineMapPrint(self.0, append, out) });
+        write!(f, "affine_map<{text}>")
     }
 }

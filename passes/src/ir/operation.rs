@@ -169,6 +169,13 @@ impl Op {
     pub fn is_private(self) -> bool {
         self.attr("sym_visibility").and_then(|a| a.as_str()).is_some_and(|v| v != "public")
     }
+    /// Gives a symbol of this symbol table operation (a module) another name, in every use as well.
+    pub fn rename(self, symbol: Op, to: &str) {
+        let Some(from) = symbol.symbol() else { return };
+        // SAFETY: live operations; the strings live through the calls.
+        unsafe { mlirSymbolTableReplaceAllSymbolUses(string_ref(&from), string_ref(to), self.0) };
+        symbol.set_attr("sym_name", Attr::string(self.ctx(), to));
+    }
     /// Erases it. Its results must have no uses left.
     pub fn erase(self) {
         // SAFETY: the caller drops every handle to it and to what is inside.

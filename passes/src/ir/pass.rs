@@ -262,6 +262,7 @@ unsafe extern "C" {
     pub(super) fn tmLocationFile(loc: MlirLocation, file: *mut MlirStringRef, line: *mut u32, column: *mut u32)
     -> bool;
     pub(super) fn tmLinalgIsLinalgOp(op: MlirOperation) -> bool;
+    pub(super) fn tmAttributeIsMissingResource(attribute: MlirAttribute) -> bool;
     pub(super) fn tmLinalgFuse(op: MlirOperation) -> bool;
     pub(super) fn tmLinalgDecompose(op: MlirOperation) -> bool;
     pub(super) fn tmOptMain(

@@ -133,6 +133,21 @@ impl Type {
         // SAFETY: as above.
         unsafe { mlirTypeIsAInteger(self.0) || mlirTypeIsAIndex(self.0) }
     }
+    /// The bytes of one element of a buffer: of integers and floats rounded up to whole bytes. `None` for other types.
+    pub fn bytes(self) -> Option<i64> {
+        if self.is("index") {
+            return Some(8);
+        }
+        if !self.is_float() && !self.is_integer_or_index() {
+            let text = self.to_string();
+            let part = text.strip_prefix("complex<")?.strip_suffix('>')?;
+            return Type::parse(self.ctx(), part)?.bytes().map(|bytes| 2 * bytes);
+        }
+        // SAFETY: the kind is checked.
+        let bits =
+            unsafe { if self.is_float() { mlirFloatTypeGetWidth(self.0) } else { mlirIntegerTypeGetWidth(self.0) } };
+        Some((i64::from(bits) + 7) / 8)
+    }
     /// Whether MLIR prints it as `text`.
     pub fn is(self, text: &str) -> bool {
         self.to_string() == text

@@ -28,6 +28,22 @@ pub unsafe extern "C" fn tinymlir_fail(text: *const u8, len: i64) -> ! {
     fail(&String::from_utf8_lossy(bytes))
 }
 
+/// [`tinymlir_fail`] with two values for the places `{0}` and `{1}` of the message.
+///
+/// # Safety
+/// As for [`tinymlir_fail`].
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tinymlir_fail_values(text: *const u8, len: i64, first: i64, second: i64) -> ! {
+    let len = usize::try_from(len).unwrap_or(0);
+    // SAFETY: as the caller vouches.
+    let bytes = if text.is_null() { &[][..] } else { unsafe { std::slice::from_raw_parts(text, len) } };
+    fail(&with_values(&String::from_utf8_lossy(bytes), first, second))
+}
+
+fn with_values(message: &str, first: i64, second: i64) -> String {
+    message.replace("{0}", &first.to_string()).replace("{1}", &second.to_string())
+}
+
 /// [`tinymlir_fail`] for a NUL-terminated message.
 ///
 /// # Safety
@@ -48,5 +64,14 @@ extern "C" fn abort() -> ! {
 }
 
 pub(super) fn symbols() -> Vec<Symbol> {
-    symbol_table![tinymlir_fail, tinymlir_assert_fail, abort]
+    symbol_table![tinymlir_fail, tinymlir_fail_values, tinymlir_assert_fail, abort]
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn values_take_their_places() {
+        assert_eq!(super::with_values("index {0} of {1}: {0}", -3, 7), "index -3 of 7: -3");
+        assert_eq!(super::with_values("no place", 1, 2), "no place");
+    }
 }

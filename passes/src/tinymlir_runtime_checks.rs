@@ -1,0 +1,424 @@
+//! `tinymlir-runtime-checks`: what the types do not say is checked at run time, with the operation's location.
+//!
+//! Upstream takes sizes that are known at run time only on trust: a product of a 2x4 and a 3x2 matrix reads past the end,
+//! a gather reads wherever its index points. This inserts a `cf.assert` where
+//! - operands of a linalg operation differ in a size that must agree, or a window reaches past its input,
+//! - an element is read or written (`memref.load`, `memref.store`) at an index that is computed from data,
+//! - a view (`memref.subview`, `memref.cast`, `memref.expand_shape`, `memref.reshape`) or a copy does not fit its source,
+//! - an integer is divided by zero.
+//!
+//! What is certain from static sizes, constants and loop bounds gets no check, so that code of static shapes stays as it
+//! is; checks of shapes stand before the loops. In hand-written code on memrefs an index that depends on loops alone is
+//! trusted. Upstream's `generate-runtime-verification` checks every access and prints the operation where this names the
+//! sizes. Runs in the bufferize stage, before deallocation, for every target. It refuses nothing.
+
+use crate::{
+    ir::{Attr, Op, Pass, PassCx, PassResult, Value},
+    tinymlir_entry_arguments::BUFFERIZED,
+};
+use mlir_sys::*;
+
+pub static PASS: Pass = Pass {
+    argument: "tinymlir-runtime-checks",
+    description: "Check at run time the sizes and indices that are not known before",
+    anchor: "builtin.module",
+    options: &[],
+    statistics: &[("checks", "Assertions inserted")],
+    dialects: &[
+        mlirGetDialectHandle__affine__,
+        mlirGetDialectHandle__arith__,
+        mlirGetDialectHandle__cf__,
+        mlirGetDialectHandle__memref__,
+    ],
+    run,
+};
+
+/// The mark on a function that holds its checks.
+const CHECKED: &str = "tinymlir.checked";
+
+fn run(cx: &PassCx, module: Op) -> PassResult {
+    for function in module.body().into_iter().filter(|op| op.is("func.func") && !op.blocks(0).is_empty()) {
+        if function.attr(CHECKED).is_some() {
+            continue;
+        }
+        function.set_attr(CHECKED, Attr::unit(module.ctx()));
+        let tensors = function.attr(BUFFERIZED).is_some();
+        for op in function.walk() {
+            if op.parent_named("gpu.launch").is_none() {
+                check(cx, op, tensors)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+fn check(cx: &PassCx, op: Op, tensors: bool) -> PassResult {
+    // The name that the user wrote.
+    let name = op.name();
+    let name = match name.as_str() {
+        "memref.load" if tensors => "tensor.extract",
+        "memref.store" if tensors => "tensor.insert",
+        "memref.subview" if tensors => "tensor.extract_slice",
+        "memref.cast" if tensors => "tensor.cast",
+        "memref.expand_shape" if tensors => "tensor.expand_shape",
+        "memref.reshape" if tensors => "tensor.reshape",
+        other => other,
+    };
+    let mut checks = Checks { name, operands: op.operands(), text: String::new(), count: 0 };
+    let mut before = op;
+    match op.name().as_str() {
+        "memref.load" => access(op, 0, tensors, &mut checks),
+        "memref.store" => access(op, 1, tensors, &mut checks),
+        "memref.subview" => subview(op, &mut checks),
+        "memref.cast" => cast(op, &mut checks),
+        "memref.copy" => copy(op, &mut checks),
+        "memref.expand_shape" => expand_shape(op, &mut checks),
+        "memref.reshape" => {
+            let (Some(next), true) = (op.next(), op.operand(0).ty().is_memref() && op.result(0).ty().is_memref()) else {
+                return Ok(());
+            };
+            before = next;
+            checks.operands = vec![op.operand(0), op.result(0)];
+            reshape(&mut checks);
+        }
+        "arith.divsi" | "arith.divui" | "arith.remsi" | "arith.remui" | "arith.ceildivsi" | "arith.ceildivui" | "arith.floordivsi" => {
+            division(op, &mut checks)
+        }
+        _ if op.is_linalg() => linalg(op, &mut checks),
+        _ => {}
+    }
+    if checks.count > 0 {
+        let names: Vec<String> = (0..checks.operands.len()).map(|i| format!("v{i}")).collect();
+        let inputs: Vec<(&str, Value)> = names.iter().map(String::as_str).zip(checks.operands.iter().copied()).collect();
+        // The location is the operation's also where the checks stand before its successor.
+        let built = before.build_before(&inputs, "", &checks.text);
+        cx.check(op, built)?;
+        (0..checks.count).for_each(|_| cx.count("checks"));
+    }
+    Ok(())
+}
+
+/// Checks as text over operands `%v0`, `%v1`, ...
+struct Checks<'a> {
+    name: &'a str,
+    operands: Vec<Value>,
+    text: String,
+    count: usize,
+}
+
+impl Checks<'_> {
+    fn line(&mut self, text: &str) {
+        self.text.push_str(text);
+        self.text.push('\n');
+    }
+    /// `%{name}`: a constant.
+    fn constant(&mut self, name: &str, value: i64) {
+        self.line(&format!("%{name} = arith.constant {value} : index"));
+    }
+    /// `%{name}`: the size of operand `i` along `axis`.
+    fn size(&mut self, name: &str, i: usize, axis: usize) {
+        let ty = self.operands[i].ty();
+        match ty.shape().and_then(|shape| shape[axis]) {
+            Some(size) => self.constant(name, size),
+            None => {
+                self.constant(&format!("{name}_axis"), axis as i64);
+                self.line(&format!("%{name} = memref.dim %v{i}, %{name}_axis : {ty}"));
+            }
+        }
+    }
+    /// Asserts a comparison of two indices; `{0}` and `{1}` of the message are their values.
+    fn assert(&mut self, predicate: &str, a: &str, b: &str, message: &str) {
+        let n = self.count;
+        self.count += 1;
+        self.line(&format!("%ok{n} = arith.cmpi {predicate}, %{a}, %{b} : index"));
+        self.line(&format!("cf.assert %ok{n}, \"'{}' op {message}\"", self.name));
+    }
+}
+
+/// Sizes along one loop dimension must agree; what a composed index reaches must be inside.
+fn linalg(op: Op, checks: &mut Checks) {
+    let maps = op.linalg_maps();
+    if maps.len() != checks.operands.len() || checks.operands.iter().any(|v| v.ty().is_tensor()) {
+        return;
+    }
+    let shapes: Vec<Vec<Option<i64>>> = checks.operands.iter().map(|v| v.ty().shape().unwrap_or_default()).collect();
+    let dims = maps.first().map_or(0, |m| m.num_dims());
+    // For each loop dimension the operand and axis that it is taken from: one of static size if there is one.
+    let mut sources: Vec<Option<(usize, usize)>> = vec![None; dims];
+    for d in 0..dims {
+        let places: Vec<(usize, usize)> = maps
+            .iter()
+            .enumerate()
+            .flat_map(|(i, map)| map.dims().into_iter().enumerate().filter(|(_, x)| *x == Some(d)).map(move |(axis, _)| (i, axis)))
+            .collect();
+        let known = places.iter().find(|(i, axis)| shapes[*i][*axis].is_some());
+        let Some(&(i, axis)) = known.or(places.first()) else { continue };
+        sources[d] = Some((i, axis));
+        for &(j, other) in places.iter().filter(|(j, other)| shapes[*j][*other].is_none() && (*j, *other) != (i, axis)) {
+            let (a, b) = (format!("s{j}_{other}_{d}"), format!("t{i}_{axis}_{j}_{other}"));
+            checks.size(&a, j, other);
+            checks.size(&b, i, axis);
+            let message = format!("sizes differ: {{0}} and {{1}}, along dimension {other} of operand {j} and dimension {axis} of operand {i}");
+            checks.assert("eq", &a, &b, &message);
+        }
+    }
+    // Composed indices, as a convolution has: the last one read is inside.
+    for (i, map) in maps.iter().enumerate() {
+        for (axis, dim) in map.dims().into_iter().enumerate() {
+            let used = map.dims_of(axis);
+            let unknown = shapes[i][axis].is_none()
+                || used.iter().any(|d| sources[*d].is_some_and(|(j, other)| shapes[j][other].is_none()));
+            if dim.is_some() || used.is_empty() || !unknown || used.iter().any(|d| sources[*d].is_none()) {
+                continue;
+            }
+            let tag = format!("c{i}_{axis}");
+            checks.constant(&format!("{tag}_one"), 1);
+            checks.constant(&format!("{tag}_zero"), 0);
+            let mut last = vec![];
+            for d in 0..dims {
+                match sources[d].filter(|_| used.contains(&d)) {
+                    Some((j, other)) => {
+                        checks.size(&format!("{tag}_{d}"), j, other);
+                        checks.line(&format!("%{tag}_{d}_last = arith.subi %{tag}_{d}, %{tag}_one : index"));
+                        last.push(format!("%{tag}_{d}_last"));
+                    }
+                    None => last.push(format!("%{tag}_zero")),
+                }
+            }
+            checks.line(&format!("%{tag}_last = affine.apply {}({})", map.result(axis), last.join(", ")));
+            checks.size(&format!("{tag}_size"), i, axis);
+            let message = format!("window is out of bounds: it reaches index {{0}} of dimension {axis} of operand {i}, whose size is {{1}}");
+            checks.assert("slt", &format!("{tag}_last"), &format!("{tag}_size"), &message);
+        }
+    }
+}
+
+/// The indices of a load or a store, which follow operand `buffer`.
+fn access(op: Op, buffer: usize, tensors: bool, checks: &mut Checks) {
+    let Some(shape) = op.operand(buffer).ty().shape() else { return };
+    for axis in 0..shape.len() {
+        let index = op.operand(buffer + 1 + axis);
+        let inside = shape[axis].is_some_and(|size| range(index).is_some_and(|(low, high)| low >= 0 && high < size));
+        if inside || !tensors && !from_data(index) {
+            continue;
+        }
+        let size = format!("size{axis}");
+        checks.size(&size, buffer, axis);
+        let message = format!("index is out of bounds: {{0}} along dimension {axis}, whose size is {{1}}");
+        checks.assert("ult", &format!("v{}", buffer + 1 + axis), &size, &message);
+    }
+}
+
+/// The least and the largest value of an index, where constants and static sizes tell.
+fn range(index: Value) -> Option<(i64, i64)> {
+    if let Some((block, number)) = index.block_argument() {
+        let around = block.parent();
+        if !around.is("scf.for") || number != 0 {
+            return None;
+        }
+        let (low, high) = (range(around.operand(0))?, range(around.operand(1))?);
+        return Some((low.0, (high.1 - 1).max(low.0)));
+    }
+    let def = index.def()?;
+    let two = || Some((range(def.operand(0))?, range(def.operand(1))?));
+    match def.name().as_str() {
+        "arith.constant" => def.attr("value")?.as_int().map(|v| (v, v)),
+        "linalg.index" => {
+            let dim = usize::try_from(def.attr("dim")?.as_int()?).ok()?;
+            let linalg = def.block()?.parent();
+            let size = linalg.linalg_maps().iter().zip(linalg.operands()).find_map(|(map, operand)| {
+                let axis = map.dims().iter().position(|d| *d == Some(dim))?;
+                operand.ty().shape()?[axis]
+            })?;
+            Some((0, (size - 1).max(0)))
+        }
+        "arith.addi" => two().and_then(|(a, b)| Some((a.0.checked_add(b.0)?, a.1.checked_add(b.1)?))),
+        "arith.subi" => two().and_then(|(a, b)| Some((a.0.checked_sub(b.1)?, a.1.checked_sub(b.0)?))),
+        "arith.muli" => two().and_then(|(a, b)| {
+            let ends = [a.0.checked_mul(b.0)?, a.0.checked_mul(b.1)?, a.1.checked_mul(b.0)?, a.1.checked_mul(b.1)?];
+            Some((*ends.iter().min()?, *ends.iter().max()?))
+        }),
+        "arith.remui" => two().and_then(|(_, b)| (b.0 > 0).then_some((0, b.1 - 1))),
+        "arith.divui" | "arith.divsi" | "arith.floordivsi" => {
+            two().and_then(|(a, b)| (a.0 >= 0 && b.0 > 0).then(|| (a.0 / b.1, a.1 / b.0)))
+        }
+        _ => None,
+    }
+}
+
+/// Whether an index is computed from what memory or a caller holds, rather than from loops and sizes.
+fn from_data(index: Value) -> bool {
+    if let Some((block, number)) = index.block_argument() {
+        return match block.parent().name().as_str() {
+            "scf.for" => number != 0,
+            "scf.parallel" | "scf.forall" | "affine.for" | "affine.parallel" => false,
+            _ => true,
+        };
+    }
+    index.def().is_none_or(|def| match def.name().as_str() {
+        "arith.constant" | "linalg.index" | "memref.dim" => false,
+        name if name.starts_with("arith.") || name.starts_with("affine.") || name.starts_with("index.") => {
+            def.operands().into_iter().any(from_data)
+        }
+        _ => true,
+    })
+}
+
+/// Offsets, sizes and strides of a view, each an attribute and the values for what is dynamic.
+fn subview(op: Op, checks: &mut Checks) {
+    let parts = |name: &str| op.attr(name).and_then(|a| a.as_static_sizes());
+    let (Some(offsets), Some(sizes), Some(strides)) = (parts("static_offsets"), parts("static_sizes"), parts("static_strides"))
+    else {
+        return;
+    };
+    let Some(shape) = op.operand(0).ty().shape() else { return };
+    // The value that each dynamic part has.
+    let mut next = 1;
+    let mut values = |parts: &[Option<i64>]| -> Vec<Option<usize>> {
+        parts
+            .iter()
+            .map(|part| {
+                part.is_none().then(|| {
+                    next += 1;
+                    next - 1
+                })
+            })
+            .collect()
+    };
+    let (offset_values, size_values, stride_values) = (values(&offsets), values(&sizes), values(&strides));
+    for axis in 0..shape.len() {
+        if let (Some(offset), Some(size), Some(stride), Some(whole)) = (offsets[axis], sizes[axis], strides[axis], shape[axis])
+            && (size == 0 || offset >= 0 && offset + (size - 1) * stride < whole)
+        {
+            continue;
+        }
+        // A whole dimension, however long.
+        if offsets[axis] == Some(0) && strides[axis] == Some(1) && size_values[axis].is_some_and(|v| is_size(checks.operands[v], checks.operands[0], axis)) {
+            continue;
+        }
+        let mut part = |name: &str, fixed: Option<i64>, value: Option<usize>| match (fixed, value) {
+            (None, Some(value)) => format!("v{value}"),
+            (fixed, _) => {
+                checks.constant(&format!("{name}{axis}"), fixed.unwrap_or(0));
+                format!("{name}{axis}")
+            }
+        };
+        let offset = part("offset", offsets[axis], offset_values[axis]);
+        let size = part("size", sizes[axis], size_values[axis]);
+        let stride = part("stride", strides[axis], stride_values[axis]);
+        let whole = format!("whole{axis}");
+        checks.size(&whole, 0, axis);
+        if size_values[axis].is_some() {
+            checks.constant(&format!("none{axis}"), 0);
+            checks.assert("sge", &size, &format!("none{axis}"), &format!("size is negative: {{0}} along dimension {axis}"));
+        }
+        let message = format!("offset is out of bounds: {{0}} along dimension {axis}, whose size is {{1}}");
+        checks.assert("ule", &offset, &whole, &message);
+        checks.constant(&format!("one{axis}"), 1);
+        checks.line(&format!("%before{axis} = arith.subi %{size}, %one{axis} : index"));
+        checks.line(&format!("%reach{axis} = arith.muli %before{axis}, %{stride} : index"));
+        checks.line(&format!("%last{axis} = arith.addi %{offset}, %reach{axis} : index"));
+        checks.line(&format!("%end{axis} = arith.addi %last{axis}, %one{axis} : index"));
+        let message = format!("slice is out of bounds: it ends at {{0}} along dimension {axis}, whose size is {{1}}");
+        checks.assert("sle", &format!("end{axis}"), &whole, &message);
+    }
+}
+
+/// Whether a value is the size of a buffer along an axis.
+fn is_size(value: Value, buffer: Value, axis: usize) -> bool {
+    value.def().is_some_and(|def| {
+        def.is("memref.dim")
+            && def.operand(0) == buffer
+            && def.operand(1).def().and_then(|c| c.attr("value")).and_then(|v| v.as_int()) == Some(axis as i64)
+    })
+}
+
+/// A cast to what the type did not say before.
+fn cast(op: Op, checks: &mut Checks) {
+    let (from, to) = (op.operand(0).ty(), op.result(0).ty());
+    let Some(shape) = to.shape() else { return };
+    if from.is_unranked_memref() {
+        checks.line(&format!("%rank = memref.rank %v0 : {from}"));
+        checks.constant("wanted", shape.len() as i64);
+        checks.assert("eq", "rank", "wanted", "ranks differ: {0} of the source and {1} of the result");
+    }
+    let known = from.shape();
+    for (axis, size) in shape.iter().enumerate() {
+        let Some(size) = size.filter(|_| known.as_ref().is_none_or(|known| known[axis].is_none())) else { continue };
+        checks.constant(&format!("axis{axis}"), axis as i64);
+        checks.line(&format!("%size{axis} = memref.dim %v0, %axis{axis} : {from}"));
+        checks.constant(&format!("wanted{axis}"), size);
+        let message = format!("sizes differ: {{0}} of the source and {{1}} of the result, along dimension {axis}");
+        checks.assert("eq", &format!("size{axis}"), &format!("wanted{axis}"), &message);
+    }
+}
+
+fn copy(op: Op, checks: &mut Checks) {
+    let (Some(from), Some(to)) = (op.operand(0).ty().shape(), op.operand(1).ty().shape()) else { return };
+    for axis in (0..from.len().min(to.len())).filter(|axis| from[*axis].is_none() || to[*axis].is_none()) {
+        // A constant stays on the right, where canonicalisation puts it.
+        let (left, right) = if from[axis].is_some() { (1, 0) } else { (0, 1) };
+        checks.size(&format!("a{axis}"), left, axis);
+        checks.size(&format!("b{axis}"), right, axis);
+        let message = format!("sizes differ: {{0}} and {{1}}, of source and target along dimension {axis}");
+        checks.assert("eq", &format!("a{axis}"), &format!("b{axis}"), &message);
+    }
+}
+
+/// The sizes that a dimension is split into must multiply to its size.
+fn expand_shape(op: Op, checks: &mut Checks) {
+    let groups = op.attr("reassociation").and_then(|a| a.elements()).unwrap_or_default();
+    let Some(wanted) = op.attr("static_output_shape").and_then(|a| a.as_static_sizes()) else { return };
+    let Some(shape) = op.operand(0).ty().shape() else { return };
+    let place = |axis: usize| 1 + wanted[..axis].iter().filter(|size| size.is_none()).count();
+    for (axis, group) in groups.iter().enumerate() {
+        let parts: Vec<usize> = group.elements().unwrap_or_default().iter().filter_map(|a| a.as_int()).map(|v| v as usize).collect();
+        if shape.get(axis).is_none_or(|size| size.is_some()) && parts.iter().all(|p| wanted[*p].is_some()) {
+            continue;
+        }
+        let mut product = format!("one{axis}");
+        checks.constant(&product, 1);
+        for part in parts {
+            let factor = match wanted[part] {
+                Some(size) => {
+                    checks.constant(&format!("size{part}"), size);
+                    format!("size{part}")
+                }
+                None => format!("v{}", place(part)),
+            };
+            checks.line(&format!("%product{part} = arith.muli %{product}, %{factor} : index"));
+            product = format!("product{part}");
+        }
+        checks.size(&format!("whole{axis}"), 0, axis);
+        let message = format!("sizes do not multiply: to {{0}}, where dimension {axis} has {{1}}");
+        checks.assert("eq", &product, &format!("whole{axis}"), &message);
+    }
+}
+
+/// Source and result, operands 0 and 1 of the checks, must hold the same number of elements.
+fn reshape(checks: &mut Checks) {
+    let shapes: Vec<_> = checks.operands.iter().map(|v| v.ty().shape().unwrap_or_default()).collect();
+    if shapes.iter().flatten().all(|size| size.is_some()) {
+        return;
+    }
+    for (i, shape) in shapes.iter().enumerate() {
+        checks.constant(&format!("count{i}_0"), 1);
+        for axis in 0..shape.len() {
+            checks.size(&format!("size{i}_{axis}"), i, axis);
+            checks.line(&format!("%count{i}_{} = arith.muli %count{i}_{axis}, %size{i}_{axis} : index", axis + 1));
+        }
+    }
+    let last = |i: usize| format!("count{i}_{}", shapes[i].len());
+    checks.assert("eq", &last(0), &last(1), "numbers of elements differ: {0} of the source and {1} of the result");
+}
+
+fn division(op: Op, checks: &mut Checks) {
+    let divisor = op.operand(1);
+    let ty = divisor.ty();
+    if !ty.is_integer_or_index() || range(divisor).is_some_and(|(low, high)| low > 0 || high < 0) {
+        return;
+    }
+    checks.line(&format!("%zero = arith.constant 0 : {ty}\n%ok = arith.cmpi ne, %v1, %zero : {ty}"));
+    checks.line(&format!("cf.assert %ok, \"'{}' op divides by zero\"", checks.name));
+    checks.count += 1;
+}
