@@ -13,7 +13,7 @@
 //! sizes. Runs in the bufferize stage, before deallocation, for every target. It refuses nothing.
 
 use crate::{
-    ir::{Attr, Op, Pass, PassCx, PassResult, Value},
+    ir::{Attr, Failed, Op, Pass, PassCx, PassResult, Value},
     tinymlir_entry_arguments::BUFFERIZED,
 };
 use mlir_sys::*;
@@ -41,18 +41,20 @@ fn run(cx: &PassCx, module: Op) -> PassResult {
         if function.attr(CHECKED).is_some() {
             continue;
         }
-        function.set_attr(CHECKED, Attr::unit(module.ctx()));
         let tensors = function.attr(BUFFERIZED).is_some();
-        for op in function.walk() {
-            if op.parent_named("gpu.launch").is_none() {
-                check(cx, op, tensors)?;
-            }
+        let mut inserted = 0;
+        for op in function.walk().into_iter().filter(|op| op.parent_named("gpu.launch").is_none()) {
+            inserted += check(cx, op, tensors)?;
+        }
+        if inserted > 0 {
+            function.set_attr(CHECKED, Attr::unit(module.ctx()));
         }
     }
     Ok(())
 }
 
-fn check(cx: &PassCx, op: Op, tensors: bool) -> PassResult {
+/// Inserts the checks of one operation; their number.
+fn check(cx: &PassCx, op: Op, tensors: bool) -> Result<usize, Failed> {
     // The name that the user wrote.
     let name = op.name();
     let name = match name.as_str() {
@@ -75,7 +77,7 @@ fn check(cx: &PassCx, op: Op, tensors: bool) -> PassResult {
         "memref.expand_shape" => expand_shape(op, &mut checks),
         "memref.reshape" => {
             let (Some(next), true) = (op.next(), op.operand(0).ty().is_memref() && op.result(0).ty().is_memref()) else {
-                return Ok(());
+                return Ok(0);
             };
             before = next;
             checks.operands = vec![op.operand(0), op.result(0)];
@@ -95,7 +97,7 @@ fn check(cx: &PassCx, op: Op, tensors: bool) -> PassResult {
         cx.check(op, built)?;
         (0..checks.count).for_each(|_| cx.count("checks"));
     }
-    Ok(())
+    Ok(checks.count)
 }
 
 /// Checks as text over operands `%v0`, `%v1`, ...

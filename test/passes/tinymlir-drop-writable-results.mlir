@@ -3,7 +3,7 @@
 // A cache that is written to and returned is updated in place: it is neither copied nor cloned nor returned.
 // CHECK-LABEL: func.func @step(
 // CHECK-SAME:    %[[CACHE:.*]]: memref<8x4xf32> {tinymlir.name = "cache", tinymlir.writable}
-// CHECK-SAME:    -> memref<4xf32> attributes {{{.*}}tinymlir.results = [0, -1]}
+// CHECK-SAME:    -> memref<4xf32> attributes {{.*}}tinymlir.results = [0, -1]}
 // CHECK-NOT:     memref.alloc{{.*}}8x4
 // CHECK:         %[[ROW:.*]] = memref.subview %[[CACHE]]
 // CHECK:         memref.copy %{{.*}}, %[[ROW]]
