@@ -49,12 +49,12 @@ passes! {
     tinymlir_tile_parallel_loops,
     tinymlir_tiled_matmul,
     tinymlir_tuned_matmul,
-    tinymlir_verify_host,
     tinymlir_wide_accumulators,
     tinymlir_verify_lowered,
     tinymlir_verify_input,
     tinymlir_heap_allocas,
     tinymlir_runtime_checks,
+    tinymlir_verify_outlined,
 }
 
 /// Every pipeline of ours.

@@ -30,7 +30,8 @@ const LOOPS: &str = "tinymlir-tiled-matmul,tinymlir-device-copies,func.func(conv
 /// From loops to kernels. `cse` before outlining makes equal kernels textually equal.
 const KERNELS: &str = "tinymlir-tile-parallel-loops,func.func(gpu-map-parallel-loops{mapping-policy=innermost-first}),\
                        convert-parallel-loops-to-gpu,lower-affine,canonicalize,cse,func.func(gpu-launch-sink-index-computations),\
-                       gpu-kernel-outlining,canonicalize,cse,tinymlir-merge-kernels";
+                       gpu-kernel-outlining,canonicalize,cse,tinymlir-merge-kernels,\
+                       canonicalize,cse";
 
 fn run(cx: &PassCx, module: Op) -> PassResult {
     let memory = cx.string("memory");
@@ -51,5 +52,5 @@ fn run(cx: &PassCx, module: Op) -> PassResult {
         kept.remove_attr(KEEP);
     }
     let memory = format!("tinymlir-managed-allocations{{memory={memory}}}");
-    cx.run_pipeline(&format!("{memory},tinymlir-async-launches,tinymlir-verify-host"), module)
+    cx.run_pipeline(&format!("{memory},tinymlir-async-launches,tinymlir-verify-outlined"), module)
 }

@@ -1,18 +1,19 @@
-//! `tinymlir-verify-host`: refuse what the lowering of a launching host would silently keep or run in the wrong place.
+//! `tinymlir-verify-outlined`: refuse what would be lowered to a program that hangs, or silently kept, or run on the host.
 //!
 //! `gpu-to-llvm` leaves a gpu operation that it cannot lower where it is, and succeeds: a synchronous allocation in device
 //! memory, an asynchronous one in shared memory, a synchronous deallocation, a copy with strides, a launch that waits for
-//! several tokens. A linalg operation or a parallel loop that is left would iterate data on the host. Runs at the end of
-//! outline.
+//! several tokens. A linalg operation that is left would iterate data on the host. A `gpu.barrier` that only some threads of a
+//! block reach is undefined behaviour and may hang. Runs at the end of outline.
 
 use crate::{
     device::on_host,
-    ir::{Op, Pass, PassCx, PassResult},
+    ir::{Op, Pass, PassCx, PassResult, Value},
 };
+use std::collections::HashSet;
 
 pub static PASS: Pass = Pass {
-    argument: "tinymlir-verify-host",
-    description: "Reject gpu operations on the host that have no lowering, and loops that have no kernel",
+    argument: "tinymlir-verify-outlined",
+    description: "Reject gpu operations on the host that have no lowering, and barriers that some threads of a block miss",
     anchor: "builtin.module",
     options: &[],
     statistics: &[],
@@ -27,7 +28,50 @@ fn run(cx: &PassCx, module: Op) -> PassResult {
             result = Err(cx.error(op, &reason));
         }
     }
+    for barrier in module.find(&["gpu.barrier"]) {
+        if let Some(around) = divergent(barrier) {
+            let fact = format!("is undefined: threads of one block decide differently in the '{}' around it", around.name());
+            result = Err(cx.error_with_note(barrier, &format!("{fact} (move it out)"), (around.loc(), "which is here")));
+        }
+    }
     result
+}
+
+/// The nearest control flow around an operation whose condition or bounds depend on the thread.
+fn divergent(op: Op) -> Option<Op> {
+    std::iter::successors(op.parent(), |p| p.parent())
+        .take_while(|p| !p.is("gpu.func") && !p.is("gpu.launch"))
+        .find(|p| p.name().starts_with("scf.") && p.operands().into_iter().any(depends_on_thread))
+}
+
+/// Whether a value may differ between the threads of a block.
+fn depends_on_thread(value: Value) -> bool {
+    let mut seen = HashSet::new();
+    let mut left = vec![value];
+    while let Some(value) = left.pop() {
+        if !seen.insert(value) {
+            continue;
+        }
+        match (value.def(), value.block_argument()) {
+            (Some(def), _) if ["gpu.thread_id", "gpu.lane_id"].iter().any(|n| def.is(n)) => return true,
+            (Some(def), _) => {
+                left.extend(def.operands());
+                // What control flow yields: the values, and the choice between them.
+                for block in (0..def.num_regions()).flat_map(|r| def.blocks(r)) {
+                    left.extend(block.terminator().operands());
+                }
+            }
+            // The ids of a gpu.launch: blocks first, then threads.
+            (None, Some((block, number))) if block.parent().is("gpu.launch") => {
+                if (3..6).contains(&number) {
+                    return true;
+                }
+            }
+            (None, Some((block, _))) if block.parent().name().starts_with("scf.") => left.extend(block.parent().operands()),
+            _ => {}
+        }
+    }
+    false
 }
 
 fn refusal(op: Op) -> Option<String> {

@@ -1,0 +1,36 @@
+// RUN: tinymlir-opt %s --tinymlir-device-copies | FileCheck %s
+
+// Between contiguous buffers the device copies by itself.
+// CHECK-LABEL: func.func @contiguous(
+// CHECK:         gpu.memcpy %arg1, %arg0 : memref<4x?xf32>, memref<4x?xf32>
+// CHECK-NOT:     memref.copy
+func.func @contiguous(%a: memref<4x?xf32>, %b: memref<4x?xf32>) {
+  memref.copy %a, %b : memref<4x?xf32> to memref<4x?xf32>
+  return
+}
+
+// gpu.memcpy has no lowering for strides: a kernel copies.
+// CHECK-LABEL: func.func @strided(
+// CHECK-NOT:     gpu.memcpy
+// CHECK:         linalg.generic {{.*}} ins(%arg0 : memref<4x4xf32, strided<[8, 1], offset: 2>>) outs(%arg1 : memref<4x4xf32>)
+func.func @strided(%a: memref<4x4xf32, strided<[8, 1], offset: 2>>, %b: memref<4x4xf32>) {
+  memref.copy %a, %b : memref<4x4xf32, strided<[8, 1], offset: 2>> to memref<4x4xf32>
+  return
+}
+
+// The host keeps a copy whose shape is known at run time only.
+// CHECK-LABEL: func.func @unranked(
+// CHECK:         memref.copy
+func.func @unranked(%a: memref<*xf32>, %b: memref<*xf32>) {
+  memref.copy %a, %b : memref<*xf32> to memref<*xf32>
+  return
+}
+
+// A reduction to a scalar gets a parallel loop of one iteration.
+// CHECK-LABEL: func.func @scalar(
+// CHECK:         scf.parallel
+// CHECK-NEXT:      linalg.dot
+func.func @scalar(%a: memref<?xi32>, %s: memref<i32>) {
+  linalg.dot ins(%a, %a : memref<?xi32>, memref<?xi32>) outs(%s : memref<i32>)
+  return
+}

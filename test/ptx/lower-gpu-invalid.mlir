@@ -1,0 +1,23 @@
+// REQUIRES: ptxas
+// RUN: tinymlir-opt %s --tinymlir-lower-gpu -split-input-file -verify-diagnostics
+
+// 48 KiB is what a block has of static workgroup memory.
+gpu.module @kernels {
+  // expected-error @+1 {{'gpu.func' op needs 65536 bytes of static workgroup memory: a block has 49152 (use smaller tiles)}}
+  gpu.func @big() workgroup(%s : memref<128x128xf32, #gpu.address_space<workgroup>>) kernel {
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @kernels {
+  gpu.func @no_lowering(%m: memref<8xf32>, %p: memref<8xi1>) kernel {
+    %i = gpu.thread_id x
+    %v = memref.load %m[%i] : memref<8xf32>
+    // expected-error @+1 {{'math.isnormal' op has no lowering for a GPU (expand it, or compute it on the host)}}
+    %b = math.isnormal %v : f32
+    memref.store %b, %p[%i] : memref<8xi1>
+    gpu.return
+  }
+}
