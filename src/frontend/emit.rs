@@ -34,7 +34,7 @@ pub(super) fn function(graph: &Inner, name: &str, results: &[(&str, Value)]) -> 
     let arguments: Vec<String> = order
         .iter()
         .map(|a| {
-            let range = a.range.as_ref().map(|r| format!(", tinymlir.range = array<i64: {}, {}>", r.start, r.end));
+            let range = a.range.as_ref().map(|r| format!(", tinymlir.range = [{}, {}]", r.start, r.end));
             let (ssa, ty, label) = (ssa_name(&a.name), a.ty.mlir(), &a.name);
             format!("    {ssa}: {ty} {{tinymlir.name = {label:?}{}}}", range.unwrap_or_default())
         })

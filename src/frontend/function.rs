@@ -24,7 +24,7 @@ impl Function {
     }
 
     /// The `func.func` operation. Every argument has the attribute `tinymlir.name`, an input with a range also
-    /// `tinymlir.range = array<i64: FIRST, END>` (the end is not valid), every result `tinymlir.name`.
+    /// `tinymlir.range = [FIRST, END]` (the end is not valid), every result `tinymlir.name`.
     pub fn text(&self) -> &str {
         &self.text
     }

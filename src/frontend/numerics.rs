@@ -11,7 +11,7 @@ use crate::{
 fn run(g: &Graph, values: &[Value]) -> Vec<Vec<f64>> {
     let named: Vec<(&str, Value)> = values.iter().map(|v| ("r", *v)).collect();
     let function = g.finish("main", &named).unwrap();
-    let executable = compile(module(&[function.clone()]).as_str(), &Options::default()).unwrap();
+    let executable = compile(module(std::slice::from_ref(&function)).as_str(), &Options::default()).unwrap();
     let arguments: Vec<_> = function.captured().into_iter().map(|(_, t)| t.into()).collect();
     let results = executable.call("main", &arguments).unwrap();
     for (result, value) in results.iter().zip(values) {

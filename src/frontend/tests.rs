@@ -184,7 +184,7 @@ fn arguments_carry_names_and_ranges_and_captured_ones_trail() {
     assert_eq!(names, ["ids", "wte.weight"]);
     assert_eq!(function.captured()[0].1.shape(), [3, 2]);
     let text = mlir_opt(&module(&[function]), &[]);
-    assert!(text.contains(r#"tensor<4xi32> {tinymlir.name = "ids", tinymlir.range = array<i64: 0, 3>}"#), "{text}");
+    assert!(text.contains(r#"tensor<4xi32> {tinymlir.name = "ids", tinymlir.range = [0, 3]}"#), "{text}");
     assert!(text.contains(r#"-> (tensor<4x2xf32> {tinymlir.name = "rows"})"#), "{text}");
     assert!(text.contains("an index of 'ids' lies outside axis 0 of 'wte.weight', of size 3"), "{text}");
     let message = refused(&g, g.input("ids", F32, &[1]));
