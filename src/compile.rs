@@ -4,16 +4,46 @@
 //! module at tensor, memref or LLVM level, or of functions at several, goes through all of them.
 
 use crate::engine::{self, Executable};
-use anyhow::{Context as _, Result, bail};
+use anyhow::{Context as _, Result, bail, ensure};
 use melior::{Context, ir::Module};
 use std::{fmt, path::Path, str::FromStr};
+use tinymlir_passes::ir::{Attr, Op};
 
 /// The processor that a module is compiled for.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Target {
     /// The CPU that runs this program.
     #[default]
     Cpu,
+    /// An NVIDIA GPU, with the CPU as its host.
+    Gpu {
+        /// As NVPTX names it, such as `sm_90`; without one, that of the card here, or `sm_80` where there is none.
+        chip: Option<String>,
+        /// Where buffers lie.
+        memory: Memory,
+    },
+}
+
+/// Where a module for the GPU keeps its buffers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Memory {
+    /// In memory that host and GPU share.
+    #[default]
+    Managed,
+    /// Those that only kernels touch on the GPU, the others in shared memory.
+    Device,
+}
+
+impl FromStr for Memory {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Memory, String> {
+        match text {
+            "managed" => Ok(Memory::Managed),
+            "device" => Ok(Memory::Device),
+            _ => Err(format!("memory is managed or device, not `{text}`")),
+        }
+    }
 }
 
 /// How to compile.
@@ -120,14 +150,18 @@ pub fn lower_to<'a>(source: impl Into<Source<'a>>, stage: Stage, options: &Optio
     lower(&context, &mut module, stage, options)?;
     match stage {
         Stage::Llvm => engine::llvm_ir(&context, &module),
+        Stage::Ptx => ptx(&module),
         _ => Ok(module.as_operation().to_string()),
     }
 }
 
-/// Compiles a module for the target.
+/// Compiles a module for the target and loads it.
 ///
-/// Every public function with a body can be called. Fails with the diagnostics of the passes, each with its position.
+/// Fails early when the target is a GPU and there is none. Every public function with a body can be called. Fails with the diagnostics of the passes, each with its position.
 pub fn compile<'a>(source: impl Into<Source<'a>>, options: &Options) -> Result<Executable> {
+    if let Target::Gpu { .. } = options.target {
+        engine::gpu_chip()?;
+    }
     let context = tinymlir_passes::context();
     let mut module = parse(&context, source.into())?;
     lower(&context, &mut module, Stage::Lowered, options)?;
@@ -140,15 +174,21 @@ fn parse<'c>(context: &'c Context, source: Source) -> Result<Module<'c>> {
 
 /// Runs the pipelines that lead to `stage`.
 fn lower(context: &Context, module: &mut Module, stage: Stage, options: &Options) -> Result<()> {
-    let Target::Cpu = options.target;
-    if matches!(stage, Stage::Outlined | Stage::Ptx) {
-        bail!("the CPU target has no stage `{stage}`");
+    let mut pipelines =
+        vec![(Stage::Optimized, "tinymlir-optimize".to_owned()), (Stage::Bufferized, "tinymlir-bufferize".to_owned())];
+    match &options.target {
+        Target::Cpu if matches!(stage, Stage::Outlined | Stage::Ptx) => bail!("the CPU target has no stage `{stage}`"),
+        Target::Cpu => pipelines.push((Stage::Lowered, "tinymlir-lower-cpu".to_owned())),
+        Target::Gpu { chip, memory } => {
+            let memory = match memory {
+                Memory::Managed => "managed",
+                Memory::Device => "device",
+            };
+            let chip = chip.clone().or_else(|| engine::gpu_chip().ok()).unwrap_or_else(|| "sm_80".to_owned());
+            pipelines.push((Stage::Outlined, format!("tinymlir-gpu-outline{{memory={memory}}}")));
+            pipelines.push((Stage::Lowered, format!("tinymlir-lower-gpu{{chip={chip}}}")));
+        }
     }
-    let pipelines = [
-        (Stage::Optimized, "tinymlir-optimize"),
-        (Stage::Bufferized, "tinymlir-bufferize"),
-        (Stage::Lowered, "tinymlir-lower-cpu"),
-    ];
     for (_, pipeline) in pipelines.into_iter().take_while(|(reached, _)| *reached <= stage) {
         let warnings = tinymlir_passes::run_pipeline(context, module, &format!("builtin.module({pipeline})"));
         let warnings = warnings.map_err(engine::diagnostics)?;
@@ -157,4 +197,16 @@ fn lower(context: &Context, module: &mut Module, stage: Stage, options: &Options
         }
     }
     Ok(())
+}
+
+/// The kernels' code: each `gpu.binary` of a lowered module, one after the other.
+fn ptx(module: &Module) -> Result<String> {
+    let binaries = Op::of(module).body().into_iter().filter(|op| op.is("gpu.binary"));
+    let objects = binaries.flat_map(|op| op.attr("objects").and_then(Attr::elements).unwrap_or_default());
+    let texts: Vec<String> = objects
+        .filter_map(Attr::gpu_object)
+        .map(|code| String::from_utf8_lossy(&code).trim_end_matches('\0').to_owned())
+        .collect();
+    ensure!(!texts.is_empty(), "the module has no kernel");
+    Ok(texts.join("\n"))
 }

@@ -1,6 +1,6 @@
 //! What `--version` says.
 
-/// The versions of tinymlir, of LLVM in it, of the CPU it compiles for, and of the BLAS library that it finds.
+/// The versions of tinymlir, of LLVM in it, of the CPU it compiles for, of the BLAS library that it finds, and the GPU with its driver's version.
 pub fn version() -> String {
     let blas = tinymlir_runtime::blas::blas();
     let mut text = format!("{}\nLLVM {}", env!("CARGO_PKG_VERSION"), crate::engine::version());
@@ -9,5 +9,9 @@ pub fn version() -> String {
     {
         text += &format!(", {part}");
     }
+    text += &match tinymlir_runtime::cuda::device() {
+        Ok(device) => format!("\nGPU {device}"),
+        Err(reason) => format!("\nGPU none ({reason})"),
+    };
     text
 }

@@ -3,14 +3,18 @@
 //! A tensor goes in as a pointer to its memory, without a copy, unless the function may write to it (then the caller's
 //! tensor is updated, after a copy if it shares its memory) or its layout is not the dense one. A result is copied out;
 //! what the function allocated for it is freed, what is an argument's or a constant's memory is not.
+//!
+//! When the function launches kernels, host tensors are copied to the GPU and back, and arrays there go in as they are. A
+//! dense result that the function allocated there stays there.
 
 use super::{
-    Value,
+    DeviceTensor, Value,
     signature::{Argument, Output, Signature, ValueType},
 };
 use crate::{DType, Tensor};
 use anyhow::{Context, Result, bail, ensure};
 use std::ffi::c_void;
+use tinymlir_runtime::cuda;
 
 /// Room for any scalar that crosses the boundary.
 #[repr(C, align(16))]
@@ -35,8 +39,17 @@ struct Frame {
     slots: Vec<Slot>,
     /// Descriptors behind unranked arguments.
     descriptors: Vec<Box<[usize]>>,
-    /// Copies of arguments whose layout is not dense: the argument's index, the copy, and the layout.
-    strided: Vec<(usize, Tensor, Layout)>,
+    /// Copies of host arguments, whose layout is not dense or which lie on the GPU.
+    copies: Vec<ArgumentCopy>,
+    gpu: bool,
+}
+
+/// What a function sees in place of a host argument.
+struct ArgumentCopy {
+    index: usize,
+    layout: Layout,
+    /// From the aligned pointer to the last element.
+    elements: Value,
 }
 
 /// Where the elements of an array lie, in elements from its aligned pointer.
@@ -88,6 +101,25 @@ impl Layout {
         })
     }
 
+    /// A copy of `tensor` in this layout, from the aligned pointer to the last element.
+    fn scatter(&self, tensor: &Tensor) -> Result<Tensor> {
+        let size = tensor.dtype().size();
+        let extent = self.extent().context("the argument's layout is too large")?;
+        let mut copy = Tensor::zeros(tensor.dtype(), &[extent]);
+        let bytes = copy.bytes_mut();
+        for (from, to) in tensor.bytes().chunks_exact(size).zip(self.places()) {
+            bytes[to * size..][..size].copy_from_slice(from);
+        }
+        Ok(copy)
+    }
+
+    /// The elements, each of `size` bytes, in row-major order.
+    fn gather(&self, bytes: &[u8], size: usize, out: &mut [u8]) {
+        for (to, from) in out.chunks_exact_mut(size).zip(self.places()) {
+            to.copy_from_slice(&bytes[from * size..][..size]);
+        }
+    }
+
     fn is_dense(&self) -> bool {
         self.offset == 0
             && (self.shape.contains(&0)
@@ -103,7 +135,7 @@ impl Layout {
 pub fn conform(tensor: &Tensor, ty: &ValueType) -> Result<Tensor> {
     let Some(want) = ty.dtype() else { bail!("values of type {ty} cannot be passed") };
     let have = tensor.dtype();
-    ensure!(ty.accepts(tensor.shape()), "expected {ty}, got {have} of shape {:?}", tensor.shape());
+    ensure!(ty.accepts(tensor.shape()), mismatch(ty, have, tensor.shape()));
     if have == want {
         return Ok(tensor.clone());
     }
@@ -132,8 +164,12 @@ pub fn conform(tensor: &Tensor, ty: &ValueType) -> Result<Tensor> {
             let bytes: Vec<u8> = integers(-8..=7)?.into_iter().map(|v| v as u8 & 15).collect();
             Tensor::from_bytes(want, tensor.shape(), &bytes)
         }
-        _ => bail!("expected {ty}, got {have} of shape {:?}", tensor.shape()),
+        _ => bail!(mismatch(ty, have, tensor.shape())),
     }
+}
+
+fn mismatch(ty: &ValueType, dtype: DType, shape: &[usize]) -> String {
+    format!("expected {ty}, got {dtype} of shape {shape:?}")
 }
 
 /// How messages call argument `index`.
@@ -155,37 +191,51 @@ impl Frame {
     }
 
     fn push(&mut self, index: usize, argument: &Argument, value: &mut Value) -> Result<()> {
-        let Value::Tensor(tensor) = value;
-        let conformed = conform(tensor, &argument.ty)?;
+        let (dtype, shape) = (value.dtype(), value.shape().to_vec());
         let layout = match &argument.ty {
-            ValueType::Unsupported(ty) => bail!("values of type {ty} cannot be passed"),
-            ValueType::Scalar(_) => {
-                self.slots.push(Slot::of(conformed.bytes()));
-                return Ok(());
-            }
-            ValueType::Array { layout: Some((strides, offset)), shape, .. } => {
-                let dense = Layout::dense(conformed.shape());
-                debug_assert_eq!(shape.len(), strides.len());
+            ValueType::Array { layout: Some((strides, offset)), .. } if strides.len() == shape.len() => {
+                let dense = Layout::dense(&shape);
                 let strides = strides.iter().zip(&dense.strides).map(|(s, d)| s.unwrap_or(*d)).collect();
                 Layout { strides, offset: offset.unwrap_or(0), ..dense }
             }
-            _ => Layout::dense(conformed.shape()),
+            _ => Layout::dense(&shape),
         };
-        let data = if !layout.is_dense() {
-            let size = conformed.dtype().size();
-            let extent = layout.extent().context("the argument's layout is too large")?;
-            let mut copy = Tensor::zeros(conformed.dtype(), &[extent]);
-            let bytes = copy.bytes_mut();
-            for (from, to) in conformed.bytes().chunks_exact(size).zip(layout.places()) {
-                bytes[to * size..][..size].copy_from_slice(from);
+        let data = match value {
+            Value::Device(tensor) => {
+                ensure!(self.gpu, "an array on the GPU was given to a function that runs on the CPU");
+                ensure!(
+                    argument.ty.accepts(&shape) && argument.ty.dtype() == Some(dtype),
+                    mismatch(&argument.ty, dtype, &shape)
+                );
+                ensure!(layout.is_dense(), "an array on the GPU is dense, and its layout here is not");
+                if let ValueType::Scalar(_) = argument.ty {
+                    self.slots.push(Slot::of(tensor.download()?.bytes()));
+                    return Ok(());
+                }
+                tensor.pointer()
             }
-            let data = bytes.as_ptr();
-            self.strided.push((index, copy, layout.clone()));
-            *tensor = conformed;
-            data
-        } else {
-            *tensor = conformed; // shares its memory, or is a new tensor of the wanted type
-            if argument.writable { tensor.bytes_mut().as_ptr() } else { tensor.bytes().as_ptr() }
+            Value::Tensor(tensor) => {
+                *tensor = conform(tensor, &argument.ty)?; // shares its memory, or is a new one of the wanted type
+                if let ValueType::Scalar(_) = argument.ty {
+                    self.slots.push(Slot::of(tensor.bytes()));
+                    return Ok(());
+                }
+                match (layout.is_dense(), self.gpu) {
+                    (true, false) if argument.writable => tensor.bytes_mut().as_ptr(),
+                    (true, false) => tensor.bytes().as_ptr(),
+                    (dense, gpu) => {
+                        let elements = if dense { tensor.clone() } else { layout.scatter(tensor)? };
+                        let elements =
+                            if gpu { Value::Device(DeviceTensor::upload(&elements)?) } else { Value::Tensor(elements) };
+                        let data = match &elements {
+                            Value::Tensor(tensor) => tensor.bytes().as_ptr(),
+                            Value::Device(tensor) => tensor.pointer(),
+                        };
+                        self.copies.push(ArgumentCopy { index, layout: layout.clone(), elements });
+                        data
+                    }
+                }
+            }
         };
         let words = Frame::descriptor(data, &layout);
         if let ValueType::Unranked(_) = argument.ty {
@@ -199,15 +249,15 @@ impl Frame {
         Ok(())
     }
 
-    /// Carries what the function wrote to strided copies back to the arguments.
-    fn write_back(&self, signature: &Signature, values: &mut [Value]) {
-        for (index, copy, layout) in self.strided.iter().filter(|(i, ..)| signature.arguments[*i].writable) {
-            let Value::Tensor(tensor) = &mut values[*index];
-            let size = tensor.dtype().size();
-            for (to, from) in tensor.bytes_mut().chunks_exact_mut(size).zip(layout.places()) {
-                to.copy_from_slice(&copy.bytes()[from * size..][..size]);
+    /// Carries what the function wrote to copies back to the arguments.
+    fn write_back(&self, signature: &Signature, values: &mut [Value]) -> Result<()> {
+        for copy in self.copies.iter().filter(|c| signature.arguments[c.index].writable) {
+            if let Value::Tensor(tensor) = &mut values[copy.index] {
+                let elements = copy.elements.to_tensor()?;
+                copy.layout.gather(elements.bytes(), tensor.dtype().size(), tensor.bytes_mut());
             }
         }
+        Ok(())
     }
 }
 
@@ -222,13 +272,14 @@ pub(super) unsafe fn call(
     function: unsafe extern "C" fn(*const *mut c_void),
     signature: &Signature,
     values: &mut [Value],
+    gpu: bool,
 ) -> Result<Vec<Value>> {
     let count = signature.arguments.len();
     ensure!(values.len() == count, "{signature} takes {count} arguments, not {}", values.len());
     if let Some(Output { ty, .. }) = signature.results.iter().find(|r| matches!(r.ty, ValueType::Unsupported(_))) {
         bail!("{signature} cannot be called: it returns a value of type {ty}");
     }
-    let mut frame = Frame::default();
+    let mut frame = Frame { gpu, ..Frame::default() };
     for (i, (argument, value)) in signature.arguments.iter().zip(values.iter_mut()).enumerate() {
         frame.push(i, argument, value).with_context(|| describe(i, argument))?;
     }
@@ -239,7 +290,10 @@ pub(super) unsafe fn call(
     // SAFETY: one slot for each parameter and each scalar of the result, as the entry point wants them; what the slots
     // point to lives in `frame` and `values`.
     unsafe { function(pointers.as_ptr()) };
-    frame.write_back(signature, values);
+    if gpu {
+        cuda::check_device_status(&[])?;
+    }
+    frame.write_back(signature, values)?;
 
     let mut slots = frame.slots[first_result..].iter().copied();
     let mut allocated = Vec::new();
@@ -248,7 +302,7 @@ pub(super) unsafe fn call(
         results.push(match output.argument {
             Some(argument) => values[argument].clone(),
             // SAFETY: the slots hold what the function returned for a result of this type.
-            None => Value::Tensor(unsafe { result(&output.ty, &mut slots, &mut allocated)? }),
+            None => unsafe { result(&output.ty, &mut slots, &mut allocated, gpu)? },
         });
     }
     // Only after the last copy: two results may share memory.
@@ -266,20 +320,21 @@ unsafe fn result(
     ty: &ValueType,
     slots: &mut impl Iterator<Item = Slot>,
     allocated: &mut Vec<*mut u8>,
-) -> Result<Tensor> {
+    gpu: bool,
+) -> Result<Value> {
     let mut next = || slots.next().context("a result is missing");
     match ty {
         ValueType::Unsupported(ty) => bail!("it returns a value of type {ty}"),
         ValueType::Scalar(dtype @ (DType::C64 | DType::C128)) => {
             let half = dtype.size() / 2;
             let (re, im) = (next()?, next()?);
-            Tensor::from_bytes(*dtype, &[], &[&re.0[..half], &im.0[..half]].concat())
+            Ok(Tensor::from_bytes(*dtype, &[], &[&re.0[..half], &im.0[..half]].concat())?.into())
         }
-        ValueType::Scalar(dtype) => Tensor::from_bytes(*dtype, &[], &next()?.0[..dtype.size()]),
+        ValueType::Scalar(dtype) => Ok(Tensor::from_bytes(*dtype, &[], &next()?.0[..dtype.size()])?.into()),
         ValueType::Array { dtype, shape, .. } => {
             let words: Vec<usize> = (0..3 + 2 * shape.len()).map(|_| Ok(next()?.word())).collect::<Result<_>>()?;
             // SAFETY: a memref descriptor that the function returned.
-            unsafe { copy_out(*dtype, &words, allocated) }
+            unsafe { take_array(*dtype, &words, allocated, gpu) }
         }
         ValueType::Unranked(dtype) => {
             let (rank, descriptor) = (next()?.word(), next()?.word() as *mut usize);
@@ -287,42 +342,55 @@ unsafe fn result(
             unsafe {
                 let words = std::slice::from_raw_parts(descriptor, 3 + 2 * rank).to_vec();
                 allocated.push(descriptor.cast());
-                copy_out(*dtype, &words, allocated)
+                take_array(*dtype, &words, allocated, gpu)
             }
         }
     }
 }
 
-/// Copies the array behind a descriptor.
+/// Takes over or copies the array behind a descriptor.
 ///
 /// # Safety
-/// `words` is a valid memref descriptor of elements of `dtype`.
-unsafe fn copy_out(dtype: DType, words: &[usize], allocated: &mut Vec<*mut u8>) -> Result<Tensor> {
+/// `words` is a valid memref descriptor of elements of `dtype`, which work on the GPU no longer writes to.
+unsafe fn take_array(dtype: DType, words: &[usize], allocated: &mut Vec<*mut u8>, gpu: bool) -> Result<Value> {
     let rank = (words.len() - 3) / 2;
     let layout = Layout { shape: words[3..3 + rank].to_vec(), strides: words[3 + rank..].to_vec(), offset: words[2] };
-    allocated.push(words[0] as *mut u8);
-    let aligned = words[1] as *const u8;
+    let (base, aligned) = (words[0] as *mut u8, words[1] as *const u8);
     let size = dtype.size();
-    let count = layout.shape.iter().try_fold(size, |n, s| n.checked_mul(*s));
-    let count = count.with_context(|| format!("a result has the impossible shape {:?}", layout.shape))?;
+    let impossible = || format!("a result has the impossible shape {:?}", layout.shape);
+    let count = layout.shape.iter().try_fold(size, |n, s| n.checked_mul(*s)).with_context(impossible)?;
+    if gpu
+        && layout.is_dense()
+        && base.cast_const() == aligned
+        && let Some(tensor) = DeviceTensor::adopt(dtype, &layout.shape, base)
+    {
+        return Ok(Value::Device(tensor));
+    }
+    allocated.push(base);
     let mut tensor = Tensor::zeros(dtype, &layout.shape);
     let bytes = tensor.bytes_mut();
-    debug_assert_eq!(bytes.len(), count);
-    if layout.is_dense() {
-        if count > 0 {
-            // SAFETY: the descriptor says that these bytes are there.
-            unsafe { bytes.copy_from_slice(std::slice::from_raw_parts(aligned, count)) };
-        }
+    if count == 0 {
+        return Ok(tensor.into());
+    }
+    if gpu && cuda::memory_of(base).is_some() {
+        let extent = layout.extent().and_then(|n| n.checked_mul(size)).with_context(impossible)?;
+        let mut elements = vec![0; extent];
+        // SAFETY: the descriptor says that these bytes are there.
+        unsafe { cuda::copy_to_host(aligned, &mut elements)? };
+        layout.gather(&elements, size, bytes);
+    } else if layout.is_dense() {
+        // SAFETY: as above.
+        bytes.copy_from_slice(unsafe { std::slice::from_raw_parts(aligned, count) });
     } else {
         for (to, place) in bytes.chunks_exact_mut(size).zip(layout.places()) {
             // SAFETY: as above; wrapping arithmetic serves negative strides.
-            unsafe {
-                to.copy_from_slice(std::slice::from_raw_parts(aligned.wrapping_add(place.wrapping_mul(size)), size))
-            };
+            to.copy_from_slice(unsafe {
+                std::slice::from_raw_parts(aligned.wrapping_add(place.wrapping_mul(size)), size)
+            });
         }
     }
     if dtype == DType::I4 {
         bytes.iter_mut().for_each(|b| *b &= 15);
     }
-    Ok(tensor)
+    Ok(tensor.into())
 }

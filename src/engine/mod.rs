@@ -1,4 +1,5 @@
-//! Runs a module in the LLVM dialect in this process: JIT, memref descriptors, tensors in and out.
+//! Runs a module in the LLVM dialect in this process: JIT, memref descriptors, tensors in and out, on the CPU or with
+//! kernels that the module holds as `gpu.binary`.
 //!
 //! It knows MLIR only as the type of a signature and the input of the translation to LLVM IR, and rewrites none.
 
@@ -9,12 +10,13 @@ mod llvm;
 mod signature;
 #[cfg(test)]
 mod tests;
+mod value;
 
 pub use call::{conform, describe};
 pub use llvm::{host_cpu, version};
 pub use signature::{Argument, Output, Signature, ValueType};
+pub use value::{DeviceTensor, Value, gpu_chip};
 
-use crate::Tensor;
 use anyhow::{Context as _, Result, bail};
 use melior::ir::Module;
 use std::{
@@ -22,39 +24,14 @@ use std::{
     ffi::c_void,
 };
 use tinymlir_passes::ir::Op;
-
-/// What goes into a compiled function and comes out of it.
-#[derive(Clone, Debug)]
-#[non_exhaustive]
-pub enum Value {
-    /// An array in host memory; a scalar is an array of rank 0.
-    Tensor(Tensor),
-}
-
-impl From<Tensor> for Value {
-    fn from(tensor: Tensor) -> Value {
-        Value::Tensor(tensor)
-    }
-}
-
-impl Value {
-    /// The array in host memory.
-    pub fn tensor(&self) -> &Tensor {
-        let Value::Tensor(tensor) = self;
-        tensor
-    }
-
-    /// The array in host memory.
-    pub fn into_tensor(self) -> Tensor {
-        let Value::Tensor(tensor) = self;
-        tensor
-    }
-}
+use tinymlir_runtime::cuda;
 
 /// Machine code and the functions in it. Dropping it runs the module's destructors and unmaps the code.
 pub struct Executable {
     jit: jit::Jit,
     functions: BTreeMap<String, Function>,
+    /// Whether it launches kernels: arrays must lie where those reach them.
+    gpu: bool,
 }
 
 struct Function {
@@ -71,6 +48,10 @@ impl Executable {
     pub fn load(context: &melior::Context, module: &Module, level: u8) -> Result<Executable> {
         check_lowered(Op::of(module))?;
         let functions = Op::of(module).body();
+        let gpu = functions.iter().any(|op| op.is("gpu.binary"));
+        if gpu {
+            gpu_chip()?;
+        }
         let public: BTreeSet<String> = (functions.iter().filter(|f| f.is("llvm.func") && !f.is_private()))
             .filter_map(|f| f.symbol())
             .filter(|name| !name.starts_with("_mlir_ciface_"))
@@ -110,8 +91,11 @@ impl Executable {
                 unsafe { std::mem::transmute::<*const c_void, unsafe extern "C" fn(*const *mut c_void)>(address) };
             functions.insert(entry.name, Function { entry: pointer, signature });
         }
-        let executable = Executable { jit, functions };
+        let executable = Executable { jit, functions, gpu };
         executable.run_structors(entry::INITIALIZE)?;
+        if gpu {
+            cuda::load_pending()?; // what the constructors recorded
+        }
         Ok(executable)
     }
 
@@ -125,7 +109,9 @@ impl Executable {
         self.function(name).map(|(_, signature)| signature)
     }
 
-    /// Calls a function. The caller's tensors stay as they are, whatever the function writes.
+    /// Calls a function. The caller's host tensors stay as they are, whatever the function writes.
+    ///
+    /// With kernels, arguments on the host are copied to the GPU for the call, and results stay there.
     pub fn call(&self, name: &str, arguments: &[Value]) -> Result<Vec<Value>> {
         self.call_in_place(name, &mut arguments.to_vec())
     }
@@ -136,7 +122,7 @@ impl Executable {
     pub fn call_in_place(&self, name: &str, arguments: &mut [Value]) -> Result<Vec<Value>> {
         let (function, signature) = self.function(name)?;
         // SAFETY: `load` checked the signature against the code.
-        unsafe { call::call(function.entry, signature, arguments) }
+        unsafe { call::call(function.entry, signature, arguments, self.gpu) }
     }
 
     fn function(&self, name: &str) -> Result<(&Function, &Signature)> {

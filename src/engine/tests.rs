@@ -1,5 +1,5 @@
 use super::*;
-use crate::DType;
+use crate::{DType, Tensor};
 
 fn load(source: &str) -> Result<Executable> {
     let context = tinymlir_passes::context();
@@ -48,8 +48,8 @@ fn scalars_of_every_type() {
             Value::from(Tensor::from_bytes(dtype, &[], &vec![byte; dtype.size()]).unwrap())
         };
         let results = exe.call("f", &[value(0x12), value(0x35)]).unwrap();
-        assert_eq!(results[0].tensor().bytes(), value(0x35).tensor().bytes(), "{mlir}");
-        assert_eq!(results[1].tensor().bytes(), value(0x12).tensor().bytes(), "{mlir}");
+        assert_eq!(results[0].to_tensor().unwrap().bytes(), value(0x35).to_tensor().unwrap().bytes(), "{mlir}");
+        assert_eq!(results[1].to_tensor().unwrap().bytes(), value(0x12).to_tensor().unwrap().bytes(), "{mlir}");
     }
 }
 
@@ -77,10 +77,10 @@ fn arrays_go_in_and_out() {
         let k = Tensor::from_slice(&[], &[2f32]);
         let results = exe.call("f", &[f32s(&input), k.into(), n.clone().into()]).unwrap();
         // The two results are one buffer: both are copied, and it is freed once.
-        assert_eq!(results[0].tensor().as_slice::<f32>(), Some(&twice[..]));
-        assert_eq!(results[1].tensor().as_slice::<f32>(), Some(&twice[..]));
-        assert_eq!(results[2].tensor().to_i64(), Some(vec![length as i64]));
-        assert_eq!(results[3].tensor().as_slice::<i64>(), Some(&[7i64][..]));
+        assert_eq!(results[0].to_tensor().unwrap().as_slice::<f32>(), Some(&twice[..]));
+        assert_eq!(results[1].to_tensor().unwrap().as_slice::<f32>(), Some(&twice[..]));
+        assert_eq!(results[2].to_tensor().unwrap().to_i64(), Some(vec![length as i64]));
+        assert_eq!(results[3].to_tensor().unwrap().as_slice::<i64>(), Some(&[7i64][..]));
     }
     let error = message(exe.call("f", &[f32s(&[1.0])]));
     assert!(error.contains("takes 3 arguments, not 1"), "{error}");
@@ -108,8 +108,8 @@ fn results_of_any_layout_are_copied_and_freed() {
         "() -> memref<2x3xi32, strided<[1, 4], offset: 5>>",
     );
     let results = exe.call("f", &[]).unwrap();
-    assert_eq!(results[0].tensor().shape(), [2, 3]);
-    assert_eq!(results[0].tensor().as_slice::<i32>(), Some(&[5, 9, 13, 6, 10, 14][..]));
+    assert_eq!(results[0].to_tensor().unwrap().shape(), [2, 3]);
+    assert_eq!(results[0].to_tensor().unwrap().as_slice::<i32>(), Some(&[5, 9, 13, 6, 10, 14][..]));
 }
 
 #[test]
@@ -128,7 +128,7 @@ fn a_written_memref_is_updated_in_place_only_there() {
         assert_eq!(original.as_slice::<f32>(), Some(&[1f32, 2.0, 3.0, 4.0][..]));
         let mut arguments = [original.clone().into()];
         exe.call_in_place("f", &mut arguments).unwrap();
-        assert_eq!(arguments[0].tensor().as_slice::<f32>(), Some(&[1f32, 2.0, 3.0, 9.0][..]), "{ty}");
+        assert_eq!(arguments[0].to_tensor().unwrap().as_slice::<f32>(), Some(&[1f32, 2.0, 3.0, 9.0][..]), "{ty}");
         assert_eq!(original.as_slice::<f32>(), Some(&[1f32, 2.0, 3.0, 4.0][..]));
     }
 }
@@ -143,9 +143,9 @@ fn unranked_arrays() {
         "(tensor<*xf32>) -> (tensor<*xf32>, index)",
     );
     let results = exe.call("f", &[Tensor::from_slice(&[1, 2], &[3f32, 4.0]).into()]).unwrap();
-    assert_eq!(results[0].tensor().shape(), [1, 2]);
-    assert_eq!(results[0].tensor().as_slice::<f32>(), Some(&[3f32, 4.0][..]));
-    assert_eq!(results[1].tensor().to_i64(), Some(vec![2]));
+    assert_eq!(results[0].to_tensor().unwrap().shape(), [1, 2]);
+    assert_eq!(results[0].to_tensor().unwrap().as_slice::<f32>(), Some(&[3f32, 4.0][..]));
+    assert_eq!(results[1].to_tensor().unwrap().to_i64(), Some(vec![2]));
 }
 
 #[test]
@@ -161,7 +161,7 @@ fn a_module_may_define_what_libc_defines() {
     )
     .unwrap();
     let results = exe.call("f", &[Tensor::from_slice(&[], &[21i32]).into()]).unwrap();
-    assert_eq!(results[0].tensor().as_slice::<i32>(), Some(&[42][..]));
+    assert_eq!(results[0].to_tensor().unwrap().as_slice::<i32>(), Some(&[42][..]));
     assert_eq!(exe.functions().collect::<Vec<_>>(), ["f", "malloc", "memcpy"]);
 }
 
@@ -197,7 +197,7 @@ fn constructors_run_before_the_first_call_by_priority() {
          }",
     )
     .unwrap();
-    assert_eq!(exe.call("f", &[]).unwrap()[0].tensor().as_slice::<i32>(), Some(&[15][..]));
+    assert_eq!(exe.call("f", &[]).unwrap()[0].to_tensor().unwrap().as_slice::<i32>(), Some(&[15][..]));
 }
 
 #[test]
@@ -217,7 +217,7 @@ fn math_functions_resolve_and_vectorise() {
     let input: Vec<f32> = (0..64).map(|i| (i as f32 - 32.0) / 8.0).collect();
     let mut arguments = [f32s(&input)];
     exe.call_in_place("f", &mut arguments).unwrap();
-    for (x, y) in input.iter().zip(arguments[0].tensor().as_slice::<f32>().unwrap()) {
+    for (x, y) in input.iter().zip(arguments[0].to_tensor().unwrap().as_slice::<f32>().unwrap()) {
         assert!((y / x.exp() - 1.0).abs() < 1e-6, "exp({x}) = {y}");
     }
 }

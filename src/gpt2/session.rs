@@ -3,7 +3,7 @@
 use super::{FUNCTIONS, Model, fused, padded, sublayer};
 use crate::{
     Tensor,
-    compile::{Options, compile},
+    compile::{Options, Target, compile},
     engine::{Executable, Value},
     frontend::{Function, module},
 };
@@ -54,8 +54,13 @@ impl<'m> Session<'m> {
     /// Prepares to run `model`, as one function for the whole pass when `fused`, else as four called for each block.
     pub fn new(model: &'m Model, options: Options, fused: bool) -> Result<Session<'m>> {
         let names = model.config.weights().into_iter().map(|(name, _)| name);
-        let weights = names.map(|name| Ok((name.clone(), model.weights.get(&name)?.clone().into())));
-        Ok(Session { model, options, fused, weights: weights.collect::<Result<_>>()?, programs: BTreeMap::new() })
+        let weights = names.map(|name| {
+            let host: Value = model.weights.get(&name)?.clone().into();
+            let weight = if let Target::Gpu { .. } = options.target { host.to_device()? } else { host };
+            Ok((name, weight))
+        });
+        let weights = weights.collect::<Result<_>>()?;
+        Ok(Session { model, options, fused, weights, programs: BTreeMap::new() })
     }
 
     /// The model that runs.
@@ -116,7 +121,7 @@ impl<'m> Session<'m> {
         let mut padding: Vec<i32> = ids.iter().map(|id| *id as i32).collect();
         padding.resize(positions, 0);
         let mut x: Value = Tensor::from_slice(&[positions], &padding).into();
-        let mut seen = |name: &str, value: &Value| trace.as_mut().map_or(Ok(()), |t| t(name, value.tensor()));
+        let mut seen = |name: &str, value: &Value| trace.as_mut().map_or(Ok(()), |t| t(name, &value.to_tensor()?));
         let logits = if self.fused {
             self.call(positions, "main", x, None)?
         } else {
@@ -133,7 +138,8 @@ impl<'m> Session<'m> {
             results
         };
         seen("logits", &logits[0])?;
-        let all = logits[0].tensor().as_slice::<f32>().context("logits that are no f32")?;
+        let all = logits[0].to_tensor()?;
+        let all = all.as_slice::<f32>().context("logits that are no f32")?;
         let row = (ids.len() - 1) * config.vocabulary;
         Ok(all[row..row + config.vocabulary].to_vec())
     }

@@ -255,7 +255,7 @@ mod tests {
 
     fn one(argument: Argument, given: &str) -> Result<Tensor> {
         let given = [(0, given.parse().map_err(anyhow::Error::msg)?)];
-        Ok(bind(&signature(vec![argument]), &given, &[], true, |_| ())?.remove(0).into_tensor())
+        Ok(bind(&signature(vec![argument]), &given, &[], true, |_| ())?.remove(0).to_tensor()?)
     }
 
     #[test]
@@ -297,8 +297,8 @@ mod tests {
         let values = bind(&signature(arguments.clone()), &[], &[], false, |n| notes.push(n.to_owned())).unwrap();
         assert_eq!(notes.len(), 3);
         assert_eq!(notes[2], "argument 2 (x1): tensor<2xi32>: zeros");
-        assert!(values[0].tensor().to_f64().unwrap().iter().all(|v| (-1.0..1.0).contains(v)));
-        let integers = values[1].tensor().to_i64().unwrap();
+        assert!(values[0].to_tensor().unwrap().to_f64().unwrap().iter().all(|v| (-1.0..1.0).contains(v)));
+        let integers = values[1].to_tensor().unwrap().to_i64().unwrap();
         assert!((5..8).all(|v| integers.contains(&v)) && integers.iter().all(|v| (5..8).contains(v)));
         let error = bind(&signature(arguments), &[], &[], true, |_| ()).unwrap_err();
         assert_eq!(error.to_string(), "argument 0 (x1) is not given: tensor<4xf32>");

@@ -81,6 +81,19 @@ impl Attr {
         // SAFETY: as above.
         unsafe { mlirAttributeIsAType(self.0).then(|| Type(mlirTypeAttrGetValue(self.0))) }
     }
+    /// The code in a `#gpu.object`.
+    pub fn gpu_object(self) -> Option<Vec<u8>> {
+        // SAFETY: as above; the attribute owns the bytes, which are copied.
+        unsafe {
+            mlirAttributeIsAGPUObjectAttr(self.0).then(|| {
+                let code = mlirGPUObjectAttrGetObject(self.0);
+                match code.length {
+                    0 => Vec::new(),
+                    length => std::slice::from_raw_parts(code.data.cast::<u8>(), length).to_vec(),
+                }
+            })
+        }
+    }
     /// The elements of an array attribute.
     pub fn elements(self) -> Option<Vec<Attr>> {
         // SAFETY: as above, within the number of elements.

@@ -10,8 +10,8 @@ use std::{
 };
 use tinymlir::{
     Tensor,
-    compile::{self, Options, Source, Stage},
-    engine::{Executable, Signature, Value, describe},
+    compile::{self, Memory, Options, Source, Stage, Target},
+    engine::{Executable, Signature, Value, conform, describe},
     io::{Staged, npy, safetensors::Safetensors},
     run,
 };
@@ -53,7 +53,16 @@ struct Flags {
     /// Call N times more on the same arguments and report the times
     #[arg(long, value_name = "N", default_value_t = 0)]
     repeat: usize,
-    /// Print the module at a stage instead of calling it: tensor, optimized, bufferized, lowered, llvm
+    /// Run on an NVIDIA GPU
+    #[arg(long)]
+    gpu: bool,
+    /// The chip to compile for, such as sm_90 [default: that of the card, else sm_80]
+    #[arg(long, value_name = "CHIP", requires = "gpu")]
+    chip: Option<String>,
+    /// Where the GPU's buffers lie: managed, or device for those that only kernels touch [default: managed]
+    #[arg(long, value_name = "WHERE", requires = "gpu")]
+    memory: Option<Memory>,
+    /// Print the module at a stage instead of calling it: tensor, optimized, bufferized, outlined (GPU), lowered, llvm, ptx (GPU)
     #[arg(long, value_name = "STAGE")]
     emit: Option<Stage>,
     /// Print the functions that can be called, with their arguments, instead of calling one
@@ -102,7 +111,11 @@ fn run(flags: &Flags) -> Result<()> {
     let bytes = compile::read_source(path)?;
     let name = path.to_string_lossy();
     let source = Source { bytes: &bytes, name: if name == "-" { "<stdin>" } else { &name } };
-    let options = Options { opt_level: flags.opt_level, ..Options::default() };
+    let target = match flags.gpu {
+        true => Target::Gpu { chip: flags.chip.clone(), memory: flags.memory.unwrap_or_default() },
+        false => Target::Cpu,
+    };
+    let options = Options { target, opt_level: flags.opt_level };
     if let Some(stage) = flags.emit {
         return print(&format!("{}\n", compile::lower_to(source, stage, &options)?.trim_end()));
     }
@@ -116,8 +129,10 @@ fn run(flags: &Flags) -> Result<()> {
 
     let mut values = arguments.clone();
     let results = executable.call_in_place(&entry, &mut values)?;
-    let outputs = outputs(signature, &arguments, values, results);
+    let outputs = outputs(signature, &arguments, values, results)?;
     if flags.repeat > 0 {
+        let resident = || arguments.iter().map(|v| if v.shape().is_empty() { Ok(v.clone()) } else { v.to_device() });
+        let arguments = if flags.gpu { resident().collect::<Result<_>>()? } else { arguments };
         time(&executable, &entry, &arguments, flags.repeat)?;
     }
     finish(flags, &outputs)
@@ -178,20 +193,22 @@ fn arguments(flags: &Flags, signature: &Signature) -> Result<Vec<Value>> {
 }
 
 /// The results, then the writable arguments whose elements are not what they were.
-fn outputs(signature: &Signature, before: &[Value], after: Vec<Value>, results: Vec<Value>) -> Vec<Output> {
+fn outputs(signature: &Signature, before: &[Value], after: Vec<Value>, results: Vec<Value>) -> Result<Vec<Output>> {
     let mut outputs = Vec::new();
     for (i, (result, output)) in results.into_iter().zip(&signature.results).enumerate() {
         let label = output.name.as_ref().map_or(format!("result {i}"), |name| format!("result {i} ({name})"));
-        outputs.push(Output { name: output.name.clone(), label, tensor: result.into_tensor() });
+        outputs.push(Output { name: output.name.clone(), label, tensor: result.to_tensor()? });
     }
     for (i, (argument, after)) in signature.arguments.iter().zip(after).enumerate() {
         let is_result = signature.results.iter().any(|r| r.argument == Some(i));
-        if argument.writable && !is_result && after.tensor().bytes() != before[i].tensor().bytes() {
-            let (name, label) = (argument.name.clone(), describe(i, argument));
-            outputs.push(Output { name, label, tensor: after.into_tensor() });
+        if argument.writable && !is_result {
+            let tensor = after.to_tensor()?;
+            if tensor.bytes() != conform(&before[i].to_tensor()?, &argument.ty)?.bytes() {
+                outputs.push(Output { name: argument.name.clone(), label: describe(i, argument), tensor });
+            }
         }
     }
-    outputs
+    Ok(outputs)
 }
 
 fn time(executable: &Executable, entry: &str, arguments: &[Value], count: usize) -> Result<()> {
