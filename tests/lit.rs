@@ -7,9 +7,11 @@
 //! `TINYMLIR_TOOLS_DIR` names a folder of built tools to test instead; nothing is built then. `lit` and `FileCheck` are
 //! those of `MLIR_SYS_220_PREFIX`.
 
+mod tools;
+
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Command;
 use std::sync::{Arc, OnceLock};
 
 use libtest_mimic::{Arguments, Completion, Failed, Trial};
@@ -51,13 +53,10 @@ struct Suite {
 impl Suite {
     fn new(arguments: &Arguments) -> Self {
         let root = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
-        // This program is target/PROFILE/deps/lit-HASH.
-        let program = std::env::current_exe().expect("the path of the running program");
-        let artifacts = program.ancestors().nth(2).expect("a profile's folder above this program").to_path_buf();
         let prefix = std::env::var_os("MLIR_SYS_220_PREFIX").unwrap_or_else(|| "/usr/lib/llvm-22".into());
         Suite {
             root,
-            artifacts,
+            artifacts: tools::artifacts(),
             lit: Path::new(&prefix).join("bin/lit"),
             filter: arguments.filter.as_deref().map(escape),
             run: OnceLock::new(),
@@ -66,12 +65,8 @@ impl Suite {
 
     fn lit(&self) -> Command {
         let mut command = Command::new(&self.lit);
-        command.current_dir(&self.root).env("TINYMLIR_TOOLS_DIR", self.tools());
+        command.current_dir(&self.root).env("TINYMLIR_TOOLS_DIR", tools::folder());
         command
-    }
-
-    fn tools(&self) -> PathBuf {
-        std::env::var_os("TINYMLIR_TOOLS_DIR").map_or_else(|| self.artifacts.clone(), PathBuf::from)
     }
 
     /// The names of all tests, as paths from the repository's root.
@@ -89,31 +84,13 @@ impl Suite {
     }
 
     fn outcome(&self, name: &str) -> Result<Completion, Failed> {
-        let outcomes = self.run.get_or_init(|| self.build().and_then(|()| self.run())).as_ref()?;
+        let outcomes = self.run.get_or_init(|| tools::build().and_then(|()| self.run())).as_ref()?;
         let (code, output) = outcomes.get(name).ok_or_else(|| format!("lit did not run {name}"))?;
         match code.as_str() {
             "PASS" | "FLAKYPASS" | "XFAIL" => Ok(Completion::Completed),
             "UNSUPPORTED" => Ok(Completion::ignored_with("a feature that it requires is not there")),
             _ => Err(format!("{code}\n{output}").into()),
         }
-    }
-
-    /// Build everything that the tests run, in the profile of this program.
-    fn build(&self) -> Result<(), String> {
-        if std::env::var_os("TINYMLIR_TOOLS_DIR").is_some() {
-            return Ok(());
-        }
-        let profile = match self.artifacts.file_name().and_then(|name| name.to_str()) {
-            None | Some("debug") => "dev",
-            Some(name) => name,
-        };
-        let status = Command::new(env!("CARGO"))
-            .current_dir(&self.root)
-            .args(["build", "--workspace", "--quiet", "--profile", profile])
-            .stdout(Stdio::null())
-            .status()
-            .map_err(|error| format!("cannot run cargo: {error}"))?;
-        if status.success() { Ok(()) } else { Err("building the tools failed, see cargo's messages".to_owned()) }
     }
 
     fn run(&self) -> Result<Outcomes, String> {
