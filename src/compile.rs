@@ -21,7 +21,40 @@ pub enum Target {
         chip: Option<String>,
         /// Where buffers lie.
         memory: Memory,
+        /// Which kernels.
+        schedule: Schedule,
     },
+}
+
+/// Which kernels a module for the GPU has.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Schedule {
+    /// One tiled kernel for the products of each rank and element type; any chip.
+    #[default]
+    Simple,
+    /// Those that the selection table has for the chip and the shapes.
+    Fast,
+}
+
+impl Schedule {
+    fn name(self) -> &'static str {
+        match self {
+            Schedule::Simple => "simple",
+            Schedule::Fast => "fast",
+        }
+    }
+}
+
+impl FromStr for Schedule {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Schedule, String> {
+        match text {
+            "simple" => Ok(Schedule::Simple),
+            "fast" => Ok(Schedule::Fast),
+            _ => Err(format!("a schedule is simple or fast, not `{text}`")),
+        }
+    }
 }
 
 /// Where a module for the GPU keeps its buffers.
@@ -179,13 +212,17 @@ fn lower(context: &Context, module: &mut Module, stage: Stage, options: &Options
     match &options.target {
         Target::Cpu if matches!(stage, Stage::Outlined | Stage::Ptx) => bail!("the CPU target has no stage `{stage}`"),
         Target::Cpu => pipelines.push((Stage::Lowered, "tinymlir-lower-cpu".to_owned())),
-        Target::Gpu { chip, memory } => {
+        Target::Gpu { chip, memory, schedule } => {
             let memory = match memory {
                 Memory::Managed => "managed",
                 Memory::Device => "device",
             };
+            let schedule = schedule.name();
             let chip = chip.clone().or_else(|| engine::gpu_chip().ok()).unwrap_or_else(|| "sm_80".to_owned());
-            pipelines.push((Stage::Outlined, format!("tinymlir-gpu-outline{{memory={memory}}}")));
+            pipelines.push((
+                Stage::Outlined,
+                format!("tinymlir-gpu-outline{{memory={memory} schedule={schedule} chip={chip}}}"),
+            ));
             pipelines.push((Stage::Lowered, format!("tinymlir-lower-gpu{{chip={chip}}}")));
         }
     }

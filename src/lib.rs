@@ -10,4 +10,6 @@ pub mod tensor;
 mod version;
 
 pub use tensor::{DType, Element, Tensor};
+/// The GPU of this machine: whether there is one, its name, what was launched on it.
+pub use tinymlir_runtime::cuda;
 pub use version::version;

@@ -99,6 +99,11 @@ impl Executable {
         Ok(executable)
     }
 
+    /// Whether the module holds kernels, so that it needs a GPU and arrays in memory that the GPU reaches.
+    pub fn launches_kernels(&self) -> bool {
+        self.gpu
+    }
+
     /// The names of the functions that can be called, sorted.
     pub fn functions(&self) -> impl Iterator<Item = &str> {
         self.functions.keys().map(String::as_str)

@@ -4,7 +4,8 @@ use anyhow::{Context, Result};
 use clap::{Args, Parser, Subcommand};
 use std::{io::Write, path::PathBuf, process::ExitCode, time::Instant};
 use tinymlir::{
-    compile::{self, Options, Stage},
+    compile::{self, Memory, Options, Schedule, Stage, Target},
+    cuda,
     gpt2::{Config, Event, Model, Session, Stream, Tolerance, emit, verify},
     io::{Staged, safetensors, write_atomically},
 };
@@ -64,6 +65,32 @@ struct Run {
     /// Run the whole pass as one function, instead of four called for each block
     #[arg(long)]
     fused: bool,
+    #[command(flatten)]
+    device: Device,
+}
+
+#[derive(Args)]
+struct Device {
+    /// Compile for an NVIDIA GPU; what runs, runs on the one here
+    #[arg(long)]
+    gpu: bool,
+    /// The chip to compile for, such as sm_90 [default: that of the card, else sm_80]
+    #[arg(long, value_name = "CHIP", requires = "gpu")]
+    chip: Option<String>,
+    /// Where the GPU's buffers lie: managed, or device for those that only kernels touch [default: managed]
+    #[arg(long, value_name = "WHERE", requires = "gpu")]
+    memory: Option<Memory>,
+    /// Which kernels: simple, or fast for those chosen by chip and shape [default: simple]
+    #[arg(long, value_name = "WHICH", requires = "gpu")]
+    schedule: Option<Schedule>,
+}
+
+impl Device {
+    fn options(&self) -> Options {
+        let (memory, schedule) = (self.memory.unwrap_or_default(), self.schedule.unwrap_or_default());
+        let gpu = || Target::Gpu { chip: self.chip.clone(), memory, schedule };
+        Options { target: if self.gpu { gpu() } else { Target::Cpu }, ..Options::default() }
+    }
 }
 
 #[derive(Args)]
@@ -83,6 +110,8 @@ struct Emit {
     /// Write to a file; captured arrays go beside it, with the extension .safetensors
     #[arg(short, long)]
     output: Option<PathBuf>,
+    #[command(flatten)]
+    device: Device,
 }
 
 fn stage(text: &str) -> Result<Stage, String> {
@@ -121,11 +150,11 @@ fn open(run: &Run) -> Result<Model> {
 
 fn generate(arguments: &Generate) -> Result<()> {
     let model = open(&arguments.run)?;
-    let mut session = Session::new(&model, Options::default(), arguments.run.fused)?;
+    let mut session = Session::new(&model, arguments.run.device.options(), arguments.run.fused)?;
     let mut ids = model.tokenizer.encode(&arguments.prompt)?;
     let mut stream = Stream::new(&model.tokenizer, &ids)?;
     let mut out = std::io::stdout().lock();
-    let (mut count, mut seconds) = (0, 0.0);
+    let (mut count, mut seconds, mut launched) = (0, 0.0, cuda::launches());
     write!(out, "{}", arguments.prompt)?;
     out.flush()?;
     session.generate(&mut ids, arguments.tokens, &mut |event| {
@@ -138,7 +167,10 @@ fn generate(arguments: &Generate) -> Result<()> {
                 write!(out, "{}", stream.push(id)?)?;
                 out.flush()?;
                 if arguments.time {
-                    eprintln!("token {count} ({id}): {:.3} ms", 1e3 * time.as_secs_f64());
+                    let launches = cuda::launches() - std::mem::replace(&mut launched, cuda::launches());
+                    let launches =
+                        if arguments.run.device.gpu { format!(", {launches} launches") } else { String::new() };
+                    eprintln!("token {count} ({id}): {:.3} ms{launches}", 1e3 * time.as_secs_f64());
                 }
             }
         }
@@ -149,6 +181,9 @@ fn generate(arguments: &Generate) -> Result<()> {
         "{count} tokens in {seconds:.3} s ({:.1} a second), compilation apart",
         f64::from(count) / seconds.max(1e-9)
     );
+    if arguments.time && arguments.run.device.gpu {
+        eprintln!("{}: {} launches of {} distinct kernels", cuda::device()?, cuda::launches(), cuda::kernels());
+    }
     Ok(())
 }
 
@@ -156,7 +191,7 @@ fn check(arguments: &Verify) -> Result<()> {
     let model = open(&arguments.run)?;
     let directory = arguments.reference.clone().or_else(|| model.directory.clone());
     let directory = directory.context("random weights have no reference: name a directory with --reference")?;
-    let mut session = Session::new(&model, Options::default(), arguments.run.fused)?;
+    let mut session = Session::new(&model, arguments.run.device.options(), arguments.run.fused)?;
     let summary = verify(&mut session, &directory, Tolerance { rtol: arguments.rtol, atol: arguments.atol })?;
     let mut out = std::io::stdout().lock();
     for (name, largest) in &summary.arrays {
@@ -175,7 +210,7 @@ fn print(arguments: &Emit) -> Result<()> {
     let text = match arguments.stage {
         // As it was written, with its names.
         Stage::Tensor => emitted.text,
-        stage => compile::lower_to(emitted.text.as_str(), stage, &Options::default())?,
+        stage => compile::lower_to(emitted.text.as_str(), stage, &arguments.device.options())?,
     };
     let Some(path) = &arguments.output else {
         let mut out = std::io::stdout().lock();

@@ -10,7 +10,8 @@ use std::{
 };
 use tinymlir::{
     Tensor,
-    compile::{self, Memory, Options, Source, Stage, Target},
+    compile::{self, Memory, Options, Schedule, Source, Stage, Target},
+    cuda,
     engine::{Executable, Signature, Value, conform, describe},
     io::{Staged, npy, safetensors::Safetensors},
     run,
@@ -62,6 +63,12 @@ struct Flags {
     /// Where the GPU's buffers lie: managed, or device for those that only kernels touch [default: managed]
     #[arg(long, value_name = "WHERE", requires = "gpu")]
     memory: Option<Memory>,
+    /// Which kernels: simple, or fast for those chosen by chip and shape [default: simple]
+    #[arg(long, value_name = "WHICH", requires = "gpu")]
+    schedule: Option<Schedule>,
+    /// Say how long compiling and the call took, and what was launched
+    #[arg(short, long)]
+    verbose: bool,
     /// Print the module at a stage instead of calling it: tensor, optimized, bufferized, outlined (GPU), lowered, llvm, ptx (GPU)
     #[arg(long, value_name = "STAGE")]
     emit: Option<Stage>,
@@ -112,14 +119,22 @@ fn run(flags: &Flags) -> Result<()> {
     let name = path.to_string_lossy();
     let source = Source { bytes: &bytes, name: if name == "-" { "<stdin>" } else { &name } };
     let target = match flags.gpu {
-        true => Target::Gpu { chip: flags.chip.clone(), memory: flags.memory.unwrap_or_default() },
+        true => Target::Gpu {
+            chip: flags.chip.clone(),
+            memory: flags.memory.unwrap_or_default(),
+            schedule: flags.schedule.unwrap_or_default(),
+        },
         false => Target::Cpu,
     };
     let options = Options { target, opt_level: flags.opt_level };
     if let Some(stage) = flags.emit {
         return print(&format!("{}\n", compile::lower_to(source, stage, &options)?.trim_end()));
     }
+    let start = Instant::now();
     let executable = compile::compile(source, &options)?;
+    if flags.verbose {
+        eprintln!("compiled in {:.3} s", start.elapsed().as_secs_f64());
+    }
     if flags.list {
         return print(&list(&executable));
     }
@@ -128,7 +143,15 @@ fn run(flags: &Flags) -> Result<()> {
     let arguments = arguments(flags, signature)?;
 
     let mut values = arguments.clone();
+    let (start, launches) = (Instant::now(), cuda::launches());
     let results = executable.call_in_place(&entry, &mut values)?;
+    if flags.verbose {
+        eprintln!("called in {:.3} ms", 1e3 * start.elapsed().as_secs_f64());
+        let launches = cuda::launches() - launches;
+        if executable.launches_kernels() {
+            eprintln!("{}: {launches} launches of {} distinct kernels", cuda::device()?, cuda::kernels());
+        }
+    }
     let outputs = outputs(signature, &arguments, values, results)?;
     if flags.repeat > 0 {
         let resident = || arguments.iter().map(|v| if v.shape().is_empty() { Ok(v.clone()) } else { v.to_device() });
@@ -212,18 +235,32 @@ fn outputs(signature: &Signature, before: &[Value], after: Vec<Value>, results: 
 }
 
 fn time(executable: &Executable, entry: &str, arguments: &[Value], count: usize) -> Result<()> {
-    let mut times = Vec::new();
+    let (mut times, mut device) = (Vec::new(), Vec::new());
     for _ in 0..count {
         let start = Instant::now();
-        executable.call(entry, arguments)?;
+        let results = if executable.launches_kernels() {
+            let (results, time) = cuda::time(|| executable.call(entry, arguments))?;
+            device.push(time);
+            results
+        } else {
+            executable.call(entry, arguments)
+        };
         times.push(start.elapsed());
+        results?;
     }
+    eprintln!("{count} calls: {}", spread(times));
+    if !device.is_empty() {
+        eprintln!("{count} calls by the GPU's clock: {}", spread(device));
+    }
+    Ok(())
+}
+
+fn spread(mut times: Vec<Duration>) -> String {
     times.sort();
     let ms = |t: Duration| t.as_secs_f64() * 1e3;
-    let mean = ms(times.iter().sum::<Duration>()) / count as f64;
-    let (least, median, most) = (ms(times[0]), ms(times[count / 2]), ms(times[count - 1]));
-    eprintln!("{count} calls: least {least:.3} ms, median {median:.3} ms, mean {mean:.3} ms, most {most:.3} ms");
-    Ok(())
+    let mean = ms(times.iter().sum::<Duration>()) / times.len() as f64;
+    let (least, median, most) = (ms(times[0]), ms(times[times.len() / 2]), ms(times[times.len() - 1]));
+    format!("least {least:.3} ms, median {median:.3} ms, mean {mean:.3} ms, most {most:.3} ms")
 }
 
 /// Saves, compares and prints. Nothing is saved unless all can be; what is saved or compared is not printed.
