@@ -6,6 +6,7 @@
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Linalg/IR/LinalgInterfaces.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
+#include "mlir/Dialect/MemRef/Transforms/Transforms.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Tensor/Transforms/Transforms.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
@@ -102,6 +103,8 @@ bool tmLinalgFuse(MlirOperation root) {
     return producer && producer->hasOneUse() && !keeps(producer) && !keeps(fused->getOwner());
   };
   linalg::populateElementwiseOpsFusionPatterns(patterns, control);
+  // The size of a result is asked of the arguments: a use of the producer only for its size must not hinder fusion.
+  memref::populateResolveRankedShapedTypeResultDimsPatterns(patterns);
   linalg::populateFoldReshapeOpsByExpansionPatterns(patterns, controlReshapes);
   tensor::populateBubbleUpExpandShapePatterns(patterns);
   linalg::populateConstantFoldLinalgOperations(patterns, controlReshapes);

@@ -10,7 +10,9 @@ pub static OPTIMIZE: Pipeline = Pipeline {
     argument: "tinymlir-optimize",
     description: "Canonicalize and fuse elementwise operations on tensors; contractions pass untouched",
     options: &[],
-    expand: |_| "tinymlir-verify-input,tinymlir-decompose,canonicalize,cse,tinymlir-fuse,canonicalize,cse".into(),
+    expand: |_| {
+        "tinymlir-verify-input,tinymlir-decompose,convert-elementwise-to-linalg,canonicalize,cse,tinymlir-fuse,canonicalize,cse".into()
+    },
 };
 
 /// Tensors to memrefs, with deallocation. Functions on memrefs pass untouched.
@@ -19,7 +21,7 @@ pub static BUFFERIZE: Pipeline = Pipeline {
     description: "Bufferize functions on tensors, in place where possible, and free every buffer; arguments are not written to",
     options: &[],
     expand: |_| {
-        "tinymlir-verify-input,tinymlir-decompose,tinymlir-entry-arguments,tinymlir-split-fills,eliminate-empty-tensors,\
+        "tinymlir-verify-input,tinymlir-decompose,convert-elementwise-to-linalg,tinymlir-entry-arguments,tinymlir-split-fills,eliminate-empty-tensors,\
          empty-tensor-to-alloc-tensor,\
          one-shot-bufferize{bufferize-function-boundaries function-boundary-type-conversion=identity-layout-map \
          unknown-type-conversion=identity-layout-map allow-return-allocs-from-loops buffer-alignment=64},\

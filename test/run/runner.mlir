@@ -63,7 +63,7 @@
 // RUN: tinymlir-runner %s --emit bufferized | tinymlir-runner - -e f --arg a=iota --arg 2=7 2>%t.notes | FileCheck %s
 // RUN: tinymlir-runner %s --emit optimized | tinymlir-runner - -e store --arg x=iota | FileCheck %s --check-prefix=STORE
 // RUN: tinymlir-runner %s --emit llvm | FileCheck %s --check-prefix=LLVM
-// RUN: mlir-opt %s --emit-bytecode -o %t.mlirbc && tinymlir-runner %t.mlirbc -e store --arg x=iota | FileCheck %s --check-prefix=STORE
+// RUN: tinymlir-opt %s --emit-bytecode -o %t.mlirbc && tinymlir-runner %t.mlirbc -e store --arg x=iota | FileCheck %s --check-prefix=STORE
 // LLVM: define {{.*}} @f(ptr
 
 func.func @f(%a: tensor<2x3xf32> {tinymlir.name = "a"}, %i: tensor<2xi64>, %k: i32 {tinymlir.range = [3, 9]}) -> (tensor<2x3xf32>, i32, tensor<2xi64>) {

@@ -12,7 +12,7 @@ use tinymlir::{
 
 /// GPT-2, compiled by tinymlir.
 #[derive(Parser)]
-#[command(version)]
+#[command(name = "tinymlir-gpt2", version)]
 struct Cli {
     #[command(subcommand)]
     command: Command,
@@ -118,7 +118,7 @@ fn stage(text: &str) -> Result<Stage, String> {
     text.parse()
 }
 
-fn main() -> ExitCode {
+pub fn main() -> ExitCode {
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(e) => {

@@ -83,7 +83,7 @@ struct Flags {
     version: bool,
 }
 
-fn main() -> ExitCode {
+pub fn main() -> ExitCode {
     let flags = match Flags::try_parse() {
         Ok(flags) => flags,
         Err(error) => {

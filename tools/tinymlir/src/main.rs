@@ -4,6 +4,10 @@
 //! `FileCheck` is here for the same reason.
 
 mod filecheck;
+#[path = "../../tinymlir-gpt2/src/main.rs"]
+mod gpt2;
+#[path = "../../tinymlir-runner/src/main.rs"]
+mod runner;
 
 use std::{path::Path, process::ExitCode};
 
@@ -12,9 +16,11 @@ fn main() -> ExitCode {
     let called = arguments.first().and_then(|a| Path::new(a).file_name()?.to_str()).unwrap_or_default();
     match called {
         "tinymlir-opt" => status(tinymlir_passes::opt_main()),
+        "tinymlir-runner" => runner::main(),
+        "tinymlir-gpt2" => gpt2::main(),
         "FileCheck" => status(filecheck::main(&arguments[1..])),
         _ => {
-            eprintln!("error: call this through a link under a tool's name: tinymlir-opt, FileCheck");
+            eprintln!("error: call this through a link under a tool's name: tinymlir-opt, tinymlir-runner or tinymlir-gpt2");
             ExitCode::FAILURE
         }
     }
