@@ -45,3 +45,101 @@ func.func @check(%ids: tensor<2xi1>) {
   } -> tensor<2xi1>
   return
 }
+
+// -----
+
+// A generic that is exactly a product gets its name back, whatever the order of the factors and the addends.
+// CHECK-LABEL: func.func @raised(
+// CHECK:         linalg.matmul ins(%{{.*}}, %{{.*}} : tensor<4x8xf32>, tensor<8x16xf32>)
+// CHECK-NOT:     linalg.generic
+#A = affine_map<(m, n, k) -> (m, k)>
+#B = affine_map<(m, n, k) -> (k, n)>
+#C = affine_map<(m, n, k) -> (m, n)>
+func.func @raised(%a: tensor<4x8xf32>, %b: tensor<8x16xf32>, %c: tensor<4x16xf32>) -> tensor<4x16xf32> {
+  %r = linalg.generic {indexing_maps = [#A, #B, #C], iterator_types = ["parallel", "parallel", "reduction"]} ins(%a, %b : tensor<4x8xf32>, tensor<8x16xf32>) outs(%c : tensor<4x16xf32>) {
+  ^bb0(%x: f32, %y: f32, %z: f32):
+    %0 = arith.mulf %y, %x : f32
+    %1 = arith.addf %0, %z : f32
+    linalg.yield %1 : f32
+  } -> tensor<4x16xf32>
+  return %r : tensor<4x16xf32>
+}
+
+// -----
+
+// An unsigned factor has no named operation (the name would extend it with its sign).
+// CHECK-LABEL: func.func @unsigned(
+// CHECK-NOT:     linalg.matmul
+// CHECK:         linalg.generic
+// CHECK:           arith.extui
+// CHECK:           arith.extsi
+#A = affine_map<(m, n, k) -> (m, k)>
+#B = affine_map<(m, n, k) -> (k, n)>
+#C = affine_map<(m, n, k) -> (m, n)>
+func.func @unsigned(%a: tensor<4x8xi8>, %b: tensor<8x16xi8>, %c: tensor<4x16xi32>) -> tensor<4x16xi32> {
+  %r = linalg.generic {indexing_maps = [#A, #B, #C], iterator_types = ["parallel", "parallel", "reduction"]} ins(%a, %b : tensor<4x8xi8>, tensor<8x16xi8>) outs(%c : tensor<4x16xi32>) {
+  ^bb0(%x: i8, %y: i8, %z: i32):
+    %0 = arith.extui %x : i8 to i32
+    %1 = arith.extsi %y : i8 to i32
+    %2 = arith.muli %0, %1 : i32
+    %3 = arith.addi %z, %2 : i32
+    linalg.yield %3 : i32
+  } -> tensor<4x16xi32>
+  return %r : tensor<4x16xi32>
+}
+
+// -----
+
+// A product with a flag that allows reassociation is not the named operation, which has none.
+// CHECK-LABEL: func.func @fast(
+// CHECK-NOT:     linalg.matmul
+// CHECK:         arith.mulf {{.*}} fastmath<fast>
+#A = affine_map<(m, n, k) -> (m, k)>
+#B = affine_map<(m, n, k) -> (k, n)>
+#C = affine_map<(m, n, k) -> (m, n)>
+func.func @fast(%a: tensor<4x8xf32>, %b: tensor<8x16xf32>, %c: tensor<4x16xf32>) -> tensor<4x16xf32> {
+  %r = linalg.generic {indexing_maps = [#A, #B, #C], iterator_types = ["parallel", "parallel", "reduction"]} ins(%a, %b : tensor<4x8xf32>, tensor<8x16xf32>) outs(%c : tensor<4x16xf32>) {
+  ^bb0(%x: f32, %y: f32, %z: f32):
+    %0 = arith.mulf %x, %y fastmath<fast> : f32
+    %1 = arith.addf %0, %z : f32
+    linalg.yield %1 : f32
+  } -> tensor<4x16xf32>
+  return %r : tensor<4x16xf32>
+}
+
+// -----
+
+// Reshapes around a product, as torch-mlir writes them, leave it what it is; elementwise operations on both sides fuse
+// among themselves only.
+// CHECK-LABEL: func.func @reshapes(
+// CHECK:         linalg.generic
+// CHECK:         linalg.matmul ins(%{{.*}}, %{{.*}} : tensor<6x8xf32>, tensor<8x16xf32>)
+// CHECK-COUNT-1: linalg.generic
+// CHECK-NOT:     linalg.generic
+#id3 = affine_map<(i, j, k) -> (i, j, k)>
+func.func @reshapes(%a: tensor<2x3x8xf32>, %b: tensor<8x16xf32>) -> tensor<2x3x16xf32> {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<2x3x8xf32>
+  %n = linalg.generic {indexing_maps = [#id3, #id3], iterator_types = ["parallel", "parallel", "parallel"]} ins(%a : tensor<2x3x8xf32>) outs(%e : tensor<2x3x8xf32>) {
+  ^bb0(%x: f32, %y: f32):
+    %0 = arith.negf %x : f32
+    linalg.yield %0 : f32
+  } -> tensor<2x3x8xf32>
+  %flat = tensor.collapse_shape %n [[0, 1], [2]] : tensor<2x3x8xf32> into tensor<6x8xf32>
+  %f = tensor.empty() : tensor<6x16xf32>
+  %z = linalg.fill ins(%zero : f32) outs(%f : tensor<6x16xf32>) -> tensor<6x16xf32>
+  %p = linalg.matmul ins(%flat, %b : tensor<6x8xf32>, tensor<8x16xf32>) outs(%z : tensor<6x16xf32>) -> tensor<6x16xf32>
+  %deep = tensor.expand_shape %p [[0, 1], [2]] output_shape [2, 3, 16] : tensor<6x16xf32> into tensor<2x3x16xf32>
+  %g = tensor.empty() : tensor<2x3x16xf32>
+  %r = linalg.generic {indexing_maps = [#id3, #id3], iterator_types = ["parallel", "parallel", "parallel"]} ins(%deep : tensor<2x3x16xf32>) outs(%g : tensor<2x3x16xf32>) {
+  ^bb0(%x: f32, %y: f32):
+    %0 = math.exp %x : f32
+    linalg.yield %0 : f32
+  } -> tensor<2x3x16xf32>
+  %s = linalg.generic {indexing_maps = [#id3, #id3], iterator_types = ["parallel", "parallel", "parallel"]} ins(%r : tensor<2x3x16xf32>) outs(%g : tensor<2x3x16xf32>) {
+  ^bb0(%x: f32, %y: f32):
+    %0 = arith.addf %x, %x : f32
+    linalg.yield %0 : f32
+  } -> tensor<2x3x16xf32>
+  return %s : tensor<2x3x16xf32>
+}

@@ -1,26 +1,22 @@
 // RUN: tinymlir-opt %s --tinymlir-record-signatures | FileCheck %s
+// RUN: tinymlir-opt %s --tinymlir-lower-cpu | FileCheck %s --check-prefix=LLVM
 
-// Types, and our attributes of arguments and results, survive the lowering; the attributes of others are not copied.
-// CHECK-LABEL: func.func @named(
-// CHECK-SAME:    tinymlir.arg_attrs = [{tinymlir.name = "x"}, {}]
-// CHECK-SAME:    tinymlir.res_attrs = [{}, {tinymlir.name = "y"}]
-// CHECK-SAME:    tinymlir.signature = (memref<2xf32>, i32) -> (i32, memref<2xf32>)
-func.func @named(%x: memref<2xf32> {tinymlir.name = "x", llvm.noalias}, %n: i32) -> (i32, memref<2xf32> {tinymlir.name = "y"}) {
-  return %n, %x : i32, memref<2xf32>
+// The type, and of the arguments what is ours; the lowering to LLVM keeps both.
+// CHECK-LABEL: func.func @f(
+// CHECK-SAME:    tinymlir.arg_attrs = [{tinymlir.name = "a", tinymlir.range = [0, 3]}, {}]
+// CHECK-SAME:    tinymlir.signature = (memref<?x4xf32>, i32) -> memref<4xi64>
+// LLVM-LABEL:  llvm.func @f(
+// LLVM-SAME:     tinymlir.arg_attrs = [{tinymlir.name = "a", tinymlir.range = [0, 3]}, {}]
+// LLVM-SAME:     tinymlir.signature = (memref<?x4xf32>, i32) -> memref<4xi64>
+func.func @f(%a: memref<?x4xf32> {tinymlir.name = "a", tinymlir.range = [0, 3]}, %n: i32) -> memref<4xi64> {
+  %m = memref.alloc() : memref<4xi64>
+  return %m : memref<4xi64>
 }
 
-// CHECK-LABEL: func.func @plain(
-// CHECK-NOT:     tinymlir.arg_attrs
-// CHECK-NOT:     tinymlir.res_attrs
-// CHECK-SAME:    tinymlir.signature = (i32) -> i32
-func.func @plain(%n: i32) -> i32 {
-  return %n : i32
-}
-
-// Nobody outside can call it.
-// CHECK-LABEL: func.func private @inner(
-// CHECK-NOT:     tinymlir.signature
+// Nobody calls a private function from outside.
+// CHECK-LABEL: func.func private @helper(
+// CHECK-NOT:     tinymlir
 // CHECK:         return
-func.func private @inner(%n: i32 {tinymlir.name = "n"}) -> i32 {
-  return %n : i32
+func.func private @helper(%a: memref<4xf32>) {
+  return
 }

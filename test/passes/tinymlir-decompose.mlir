@@ -1,0 +1,47 @@
+// RUN: tinymlir-opt %s --tinymlir-decompose | FileCheck %s --implicit-check-not=linalg.softmax --implicit-check-not=pack --implicit-check-not=tosa.
+
+// Softmax is a maximum, an exponential of the difference, a sum and a quotient.
+// CHECK-LABEL: func.func @softmax(
+// CHECK:         arith.maxnumf
+// CHECK:         arith.subf
+// CHECK:         math.exp
+// CHECK:         arith.addf
+// CHECK:         arith.divf
+func.func @softmax(%x: tensor<2x8xf32>) -> tensor<2x8xf32> {
+  %e = tensor.empty() : tensor<2x8xf32>
+  %r = linalg.softmax dimension(1) ins(%x : tensor<2x8xf32>) outs(%e : tensor<2x8xf32>) -> tensor<2x8xf32>
+  return %r : tensor<2x8xf32>
+}
+
+// Packing pads, splits the dimensions and transposes.
+// CHECK-LABEL: func.func @{{.*}}(
+// CHECK:         tensor.pad
+// CHECK:         tensor.expand_shape
+// CHECK:         linalg.transpose
+func.func @tiles(%x: tensor<5x4xf32>) -> tensor<2x2x4x2xf32> {
+  %p = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<2x2x4x2xf32>
+  %r = linalg.pack %x padding_value(%p : f32) inner_dims_pos = [0, 1] inner_tiles = [4, 2] into %e : tensor<5x4xf32> -> tensor<2x2x4x2xf32>
+  return %r : tensor<2x2x4x2xf32>
+}
+
+// CHECK-LABEL: func.func @{{.*}}(
+// CHECK:         linalg.transpose
+// CHECK:         tensor.collapse_shape
+// CHECK:         tensor.extract_slice
+func.func @whole(%x: tensor<2x2x4x2xf32>) -> tensor<5x4xf32> {
+  %e = tensor.empty() : tensor<5x4xf32>
+  %r = linalg.unpack %x inner_dims_pos = [0, 1] inner_tiles = [4, 2] into %e : tensor<2x2x4x2xf32> -> tensor<5x4xf32>
+  return %r : tensor<5x4xf32>
+}
+
+// TOSA's product keeps its name.
+// CHECK-LABEL: func.func @t(
+// CHECK:         linalg.batch_matmul
+// CHECK:         linalg.reduce
+func.func @t(%a: tensor<1x2x3xf32>, %b: tensor<1x3x2xf32>) -> tensor<1x2x1xf32> {
+  %zp = "tosa.const"() <{values = dense<0.0> : tensor<1xf32>}> : () -> tensor<1xf32>
+  %m = tosa.matmul %a, %b, %zp, %zp : (tensor<1x2x3xf32>, tensor<1x3x2xf32>, tensor<1xf32>, tensor<1xf32>) -> tensor<1x2x2xf32>
+  %r = tosa.reduce_max %m {axis = 2 : i32} : (tensor<1x2x2xf32>) -> tensor<1x2x1xf32>
+  return %r : tensor<1x2x1xf32>
+}

@@ -1,0 +1,60 @@
+// RUN: tinymlir-opt %s --tinymlir-verify-input -split-input-file -verify-diagnostics
+
+func.func @elided() -> tensor<2xf32> {
+  // expected-error @below {{'arith.constant' op has no elements: the file does not hold the resource '__elided__', which was left out when it was printed (print it with neither --mlir-elide-elementsattrs-if-larger nor --mlir-elide-resource-strings-if-larger)}}
+  %w = arith.constant dense_resource<__elided__> : tensor<2xf32>
+  return %w : tensor<2xf32>
+}
+
+// -----
+
+// expected-error @below {{'memref.global' op has no elements: the file does not hold the resource 'weights'}}
+memref.global constant @w : memref<2xf32> = dense_resource<weights>
+
+// -----
+
+// expected-error @below {{'func.func' op has the name of a function that compiled code calls, 'expf' (give it another, or make it private)}}
+func.func @expf(%x: tensor<4xf32>) -> tensor<4xf32> {
+  return %x : tensor<4xf32>
+}
+
+// -----
+
+// expected-error @below {{has the name of a function that compiled code calls, 'memcpy'}}
+func.func @memcpy() {
+  return
+}
+
+// -----
+
+func.func @barrier(%m: memref<40xf32>) {
+  %c1 = arith.constant 1 : index
+  %c32 = arith.constant 32 : index
+  gpu.launch blocks(%bx, %by, %bz) in (%gx = %c1, %gy = %c1, %gz = %c1)
+             threads(%tx, %ty, %tz) in (%sx = %c32, %sy = %c1, %sz = %c1) {
+    %c7 = arith.constant 7 : index
+    %in = arith.cmpi ult, %tx, %c7 : index
+    // expected-note @below {{whether 'scf.if' runs it depends on the thread}}
+    scf.if %in {
+      // expected-error @below {{'gpu.barrier' op is reached by some threads of a block only, which is undefined and may hang (move it out of the branch)}}
+      gpu.barrier
+    }
+    gpu.terminator
+  }
+  return
+}
+
+// -----
+
+gpu.module @kernels {
+  gpu.func @loop(%n: index) kernel {
+    %t = gpu.thread_id x
+    %c1 = arith.constant 1 : index
+    // expected-note @below {{whether 'scf.for' runs it depends on the thread}}
+    scf.for %i = %t to %n step %c1 {
+      // expected-error @below {{'gpu.barrier' op is reached by some threads of a block only}}
+      gpu.barrier
+    }
+    gpu.return
+  }
+}
