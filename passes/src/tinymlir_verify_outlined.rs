@@ -62,11 +62,7 @@ fn depends_on_thread(value: Value) -> bool {
                 }
             }
             // The ids of a gpu.launch: blocks first, then threads.
-            (None, Some((block, number))) if block.parent().is("gpu.launch") => {
-                if (3..6).contains(&number) {
-                    return true;
-                }
-            }
+            (None, Some((block, 3..6))) if block.parent().is("gpu.launch") => return true,
             (None, Some((block, _))) if block.parent().name().starts_with("scf.") => left.extend(block.parent().operands()),
             _ => {}
         }

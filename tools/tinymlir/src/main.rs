@@ -20,7 +20,9 @@ fn main() -> ExitCode {
         "tinymlir-gpt2" => gpt2::main(),
         "FileCheck" => status(filecheck::main(&arguments[1..])),
         _ => {
-            eprintln!("error: call this through a link under a tool's name: tinymlir-opt, tinymlir-runner or tinymlir-gpt2");
+            eprintln!(
+                "error: call this through a link under a tool's name: tinymlir-opt, tinymlir-runner or tinymlir-gpt2"
+            );
             ExitCode::FAILURE
         }
     }
