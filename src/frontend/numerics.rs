@@ -15,9 +15,10 @@ fn run(g: &Graph, values: &[Value]) -> Vec<Vec<f64>> {
     let arguments: Vec<_> = function.captured().into_iter().map(|(_, t)| t.into()).collect();
     let results = executable.call("main", &arguments).unwrap();
     for (result, value) in results.iter().zip(values) {
-        assert_eq!((result.tensor().shape(), result.tensor().dtype()), (&value.shape()[..], value.dtype()));
+        let result = result.to_tensor().unwrap();
+        assert_eq!((result.shape(), result.dtype()), (&value.shape()[..], value.dtype()));
     }
-    results.iter().map(|r| r.tensor().to_f64().unwrap()).collect()
+    results.iter().map(|r| r.to_tensor().unwrap().to_f64().unwrap()).collect()
 }
 
 /// A function of `x` ([2, 3] of 0, 1, ..., 5), `y` ([3] of 10, 20, 30) and ids ([2, 2] of 2, 0, 1, 1).
