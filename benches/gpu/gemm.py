@@ -1,0 +1,126 @@
+"""The fp32 product kernels beside cuBLAS (through torch, tf32 off): right against float64, then timed.
+
+    benches/gpu/build && python3 benches/gpu/gemm.py
+
+Weights are rotated through more memory than the L2 cache holds where a product is bound by reading them. For K split in
+s parts the time includes the kernel that adds the parts. "same" says that two runs agree in every bit.
+"""
+
+import torch
+
+from harness import Module, View, median_us, up
+
+torch.backends.cuda.matmul.allow_tf32 = False
+module = Module("products")
+
+
+def rows(t, batch=1):
+    """A contiguous matrix as a batch of one."""
+    return View(t, [1, *t.shape], [t.numel(), t.shape[1], 1])
+
+
+def grouped(t):
+    return View(t, [1, t.shape[0], 1, t.shape[1]], [t.numel(), t.shape[1], 0, 1])
+
+
+def tiled(a, b, c, splits, along_k, slabs):
+    m, k = a.shape
+    n = b.shape[0] if along_k else b.shape[1]
+    tiles = up(m, 64) * up(n, 128)
+    chunk = up(up(k, splits), 16) * 16
+    kernel = "matmul_tiled_64x128_nt_f32" if along_k else "matmul_tiled_64x128_f32"
+    x = View(a, [1, m, n], [0, 0, 1])
+    view = rows if along_k else grouped
+    if splits == 1:
+        module.launch(kernel, tiles, 128, [rows(a), rows(b), view(c), x, x, 1, chunk])
+        return
+    if along_k:
+        part = View(slabs, [splits, m, n], [m * n, n, 1])
+    else:
+        part = View(slabs, [splits, m, 1, n], [m * n, n, 0, 1])
+    module.launch(kernel, tiles * splits, 128, [rows(a), rows(b), part, x, x, splits, chunk])
+    parts = View(slabs, [1, splits, m, n], [splits * m * n, m * n, n, 1])
+    module.launch("split_sum_tiled_64x128_f32", up(m * n, 256), 256, [parts, grouped(c), x, x])
+
+
+def skinny(a, b, c, along_k):
+    m, k = a.shape
+    n = b.shape[0] if along_k else b.shape[1]
+    x = View(a, [1, m, n], [0, 0, 1])
+    if along_k:
+        module.launch(f"matmul_skinny_nt_f32_{m}", up(n, 32), 256, [rows(a), rows(b), rows(c), x, x])
+    else:
+        module.launch(f"matmul_skinny_f32_{m}", up(n, 16), 512, [rows(a), rows(b), grouped(c), x, x])
+
+
+def measure(m, k, n, along_k, ways):
+    a = torch.randn(m, k, device="cuda")
+    shape = (n, k) if along_k else (k, n)
+    copies = 1 if m > 32 else max(1, min(64, 200_000_000 // (4 * n * k) + 1))
+    bs = [torch.randn(shape, device="cuda") for _ in range(copies)]
+    c = torch.empty(m, n, device="cuda")
+    slabs = torch.empty(16 * m * n if any(w > 1 for w in ways) else 1, device="cuda")
+    b64 = bs[0].double()
+    exact = a.double() @ (b64.t() if along_k else b64)
+    scale = exact.abs().max().item()
+    turn = [0]
+
+    def weight():
+        turn[0] = (turn[0] + 1) % copies
+        return bs[turn[0]]
+
+    def theirs():
+        b = weight()
+        torch.matmul(a, b.t() if along_k else b, out=c)
+
+    def error():
+        return (c.double() - exact).abs().max().item() / scale
+
+    torch.matmul(a, bs[0].t() if along_k else bs[0], out=c)
+    their_error = error()
+    base = median_us(theirs)
+    flops, size = 2 * m * n * k, 4 * (n * k + m * k + m * n)
+    label = f"{m}x{k}x{n}{' nt' if along_k else ''}"
+    print(f"{label:20s} cuBLAS        {base:9.2f} us {flops / base / 1e6:6.2f} TFLOP/s {size / base / 1e6:5.2f} TB/s  error {their_error:.1e}")
+    for way in ways:
+        def ours(b=None):
+            b = weight() if b is None else b
+            skinny(a, b, c, along_k) if way == 0 else tiled(a, b, c, way, along_k, slabs)
+
+        try:
+            c.fill_(float("nan"))
+            ours(bs[0])
+            first = c.clone()
+            our_error = error()
+            ours(bs[0])
+            same = torch.equal(first, c)
+            time = median_us(ours)
+        except RuntimeError as problem:
+            print(f"{'':20s} {way}: {problem}")
+            raise
+        what = "skinny" if way == 0 else f"tiled split {way}"
+        bad = "" if our_error < 5e-6 else "  WRONG"
+        print(f"{'':20s} {what:13s} {time:9.2f} us {flops / time / 1e6:6.2f} TFLOP/s {size / time / 1e6:5.2f} TB/s  error {our_error:.1e} {100 * base / time:5.0f} % {'same' if same else 'DIFFERS'}{bad}", flush=True)
+
+
+# Odd sizes first: right or not.
+for m, k, n in ((100, 44, 132), (1, 4, 4), (65, 36, 260)):
+    measure(m, k, n, False, [1, 2])
+for m, k, n in ((100, 44, 133), (65, 36, 257)):
+    measure(m, k, n, True, [1, 2])
+for m in (1, 4, 8):
+    measure(m, 77, 100, False, [0])
+    measure(m, 76, 101, True, [0])
+# Large, GPT-2's prefill at 1,024 and 32 positions, and a decode step.
+measure(4096, 4096, 4096, False, [1, 2, 3])
+measure(4096, 4096, 4096, True, [1])
+for k, n in ((768, 2304), (768, 768), (768, 3072), (3072, 768)):
+    measure(1024, k, n, False, [1, 2, 3, 4, 6])
+measure(1024, 768, 50257, True, [1])
+for k, n in ((768, 2304), (768, 768), (768, 3072), (3072, 768)):
+    measure(32, k, n, False, [4, 8, 12, 16])
+measure(32, 768, 50257, True, [1, 2])
+for m in (1, 4, 8):
+    for k, n in ((768, 2304), (768, 768), (768, 3072), (3072, 768)):
+        measure(m, k, n, False, [0])
+    measure(m, 768, 50257, True, [0])
