@@ -90,7 +90,7 @@ gpu.module @matmul_skinny_kernels {
         %r = arith.minui %r_any, %last_k : index
         %b_any = vector.extract %b_rows[%u] : vector<4xf32> from vector<6x4xf32>
         %b_row = arith.select %in, %b_any, %zeros : vector<4xf32>
-        %s2 = affine.for %m = 0 to affine_map<()[m] -> (m)>()[%rows] iter_args(%t = %s) -> (!sums) {
+        %s2 = affine.for %m = 0 to %rows iter_args(%t = %s) -> (!sums) {
           %a_any = memref.load %A[%batch, %m, %r] : !a_view
           %a = arith.select %in, %a_any, %zero : f32
           %a4 = vector.broadcast %a : f32 to vector<4xf32>
@@ -110,7 +110,7 @@ gpu.module @matmul_skinny_kernels {
     %mid = arith.constant 8 : i32
     %near = arith.constant 4 : i32
     %is_first = arith.cmpi ult, %lane, %c4 : index
-    affine.for %m = 0 to affine_map<()[m] -> (m)>()[%rows] {
+    affine.for %m = 0 to %rows {
       affine.for %e = 0 to 4 {
         %v0 = vector.extract %sums[%m, %e] : f32 from !sums
         %p0, %ok0 = gpu.shuffle xor %v0, %far, %width : f32
@@ -133,7 +133,7 @@ gpu.module @matmul_skinny_kernels {
     %q_in = arith.cmpi ult, %q, %n : index
     %in = arith.andi %r_in, %q_in : i1
     scf.if %in {
-      %sum = affine.for %w = 0 to affine_map<()[w] -> (w)>()[%warps] iter_args(%t = %zero) -> (f32) {
+      %sum = affine.for %w = 0 to %warps iter_args(%t = %zero) -> (f32) {
         %v = memref.load %warp_sums[%w, %r, %place] : !warp_sums
         %t1 = arith.addf %t, %v : f32
         affine.yield %t1 : f32

@@ -92,7 +92,7 @@ gpu.module @matmul_skinny_nt_kernels {
         %f1 = vector.insert %v, %f[%j] : vector<4xf32> into vector<4x4xf32>
         affine.yield %f1 : vector<4x4xf32>
       }
-      %next = affine.for %m = 0 to affine_map<()[m] -> (m)>()[%rows] iter_args(%s = %partial) -> (!sums) {
+      %next = affine.for %m = 0 to %rows iter_args(%s = %partial) -> (!sums) {
         %av_any = vector.load %a[%batch, %m, %kk] {alignment = 16 : i64} : !global, vector<4xf32>
         %av = arith.select %in, %av_any, %zeros : vector<4xf32>
         %s2 = affine.for %j = 0 to 4 iter_args(%t = %s) -> (!sums) {
@@ -108,7 +108,7 @@ gpu.module @matmul_skinny_nt_kernels {
     }
 
     %accumulate = arith.constant #accumulate
-    affine.for %m = 0 to affine_map<()[m] -> (m)>()[%rows] {
+    affine.for %m = 0 to %rows {
       affine.for %j = 0 to 4 {
         %v0 = vector.extract %sums[%m, %j, 0] : f32 from !sums
         %v1 = vector.extract %sums[%m, %j, 1] : f32 from !sums

@@ -40,7 +40,7 @@ def tiled(a, b, c, splits, along_k, slabs):
         part = View(slabs, [splits, m, 1, n], [m * n, n, 0, 1])
     module.launch(kernel, tiles * splits, 128, [rows(a), rows(b), part, x, x, splits, chunk])
     parts = View(slabs, [1, splits, m, n], [splits * m * n, m * n, n, 1])
-    module.launch("split_sum_tiled_64x128_f32", up(m * n, 256), 256, [parts, grouped(c), x, x])
+    module.launch("split_sum_f32", up(m * n, 256), 256, [parts, grouped(c), x, x])
 
 
 def skinny(a, b, c, along_k):

@@ -44,14 +44,21 @@ pub struct Epilogue {
     pub target: Target,
 }
 
-/// The fill with zero that starts a product's output, when nothing between them touches the output.
-pub fn zero_fill(op: Op, output: Value) -> Option<Op> {
+/// The fill with a constant that starts an operation's output, when nothing between them touches the output.
+pub fn fill_before(op: Op, output: Value) -> Option<(Op, Value)> {
     let ops = op.block()?.ops();
     let place = ops.iter().position(|o| *o == op)?;
-    let fill = ops[..place].iter().rev().find(|o| touches(**o, output))?;
+    let fill = *ops[..place].iter().rev().find(|o| touches(**o, output))?;
     let whole = fill.is("linalg.fill") && fill.operands().get(1) == Some(&output);
-    let zero = fill.operand(0).def().filter(|d| d.is("arith.constant")).and_then(|d| d.attr("value"))?.to_string();
-    (whole && zero.starts_with("0.000000e+00")).then_some(*fill)
+    let constant = fill.operand(0).def().is_some_and(|d| d.is("arith.constant"));
+    (whole && constant).then(|| (fill, fill.operand(0)))
+}
+
+/// The fill with zero that starts a product's output.
+pub fn zero_fill(op: Op, output: Value) -> Option<Op> {
+    let (fill, constant) = fill_before(op, output)?;
+    let zero = constant.def().and_then(|d| d.attr("value"))?.to_string();
+    zero.starts_with("0.000000e+00").then_some(fill)
 }
 
 /// The elementwise operation that alone reads what a product `op` of `batches` x `m` x `n` elements leaves in `output`.

@@ -40,9 +40,21 @@ impl Kernels {
         instance: Instance,
         change: impl FnOnce(Op) -> Result<(), String>,
     ) -> Result<String, Failed> {
-        let Instance { template, parameters, launcher, name } = instance;
-        let parsed = cx.check(at, template.instantiate(module.ctx(), parameters))?;
-        let missing = || format!("internal error: {} has no gpu.module or no @{launcher}", template.file);
+        let parsed = cx.check(at, instance.template.instantiate(module.ctx(), instance.parameters))?;
+        self.place_parsed(cx, at, module, parsed, (instance.launcher, instance.name), change)
+    }
+
+    /// The same for a module that was parsed: it is consumed.
+    pub fn place_parsed(
+        &mut self,
+        cx: &PassCx,
+        at: Op,
+        module: Op,
+        parsed: Op,
+        (launcher, name): (&str, &str),
+        change: impl FnOnce(Op) -> Result<(), String>,
+    ) -> Result<String, Failed> {
+        let missing = || format!("internal error: {name} has no gpu.module or no @{launcher}");
         let kernels = cx.check(at, parsed.find(&["gpu.module"]).first().copied().ok_or_else(missing))?;
         cx.check(at, change(kernels))?;
         let text = parsed.to_string();
@@ -75,7 +87,7 @@ impl Kernels {
 
 /// Replaces the body of the private function `name` of a template's gpu.module by that of `block`, whose arguments
 /// `inputs[i]` become the function's arguments i and whose terminator's operands become its results. Constants from outside
-/// of the block are copied; any other value from outside fails.
+/// of the block are copied; any other value from outside fails. The results of `linalg.index` must be inputs.
 pub fn set_body(kernels: Op, name: &str, block: Block, inputs: &[Value]) -> Result<(), String> {
     let missing = || format!("internal error: the template has no function @{name}");
     let function = kernels.lookup(name).ok_or_else(missing)?;
@@ -84,7 +96,7 @@ pub fn set_body(kernels: Op, name: &str, block: Block, inputs: &[Value]) -> Resu
     let mut map: HashMap<Value, Value> = inputs.iter().copied().zip(body.arguments()).collect();
     let mut ops = block.ops();
     let last = ops.pop().ok_or_else(missing)?;
-    for op in ops {
+    for op in ops.into_iter().filter(|o| !o.is("linalg.index")) {
         map_operands(op, &mut map, end)?;
         let copy = op.clone_before(end);
         redirect(copy, &map);

@@ -12,6 +12,7 @@ pub mod ir;
 pub mod kernels;
 pub mod memory;
 pub mod pipelines;
+pub mod rows;
 pub mod schedule;
 pub mod template;
 
@@ -45,6 +46,7 @@ passes! {
     tinymlir_merge_kernels,
     tinymlir_outline_loops,
     tinymlir_record_signatures,
+    tinymlir_row_kernels,
     tinymlir_split_fills,
     tinymlir_tile_parallel_loops,
     tinymlir_tiled_matmul,

@@ -16,7 +16,8 @@ pub fn may_alias(a: Value, b: Value) -> bool {
 /// Whether an operation may read or write the buffer.
 pub fn touches(op: Op, buffer: Value) -> bool {
     let named = op.operands().into_iter().filter(|v| v.ty().is_memref() || v.ty().is_unranked_memref());
-    let follows = op.is_linalg() || op.is("memref.copy") || op.is("memref.dealloc");
+    let access = ["memref.copy", "memref.dealloc", "memref.load", "memref.store"];
+    let follows = op.is_linalg() || access.contains(&op.name().as_str());
     if leaves_memory_alone(op) {
         return false;
     }
@@ -34,6 +35,7 @@ pub fn writes(op: Op, buffer: Value) -> bool {
     }
     match op.name().as_str() {
         "memref.copy" => may_alias(op.operand(1), buffer),
+        "memref.load" => false,
         _ => touches(op, buffer),
     }
 }
@@ -60,8 +62,8 @@ pub fn outputs(op: Op) -> Vec<Value> {
     op.operands().split_off(inputs.unwrap_or(0).min(op.operands().len()))
 }
 
-/// Erases a buffer, its views and its deallocation where nothing else uses it.
-pub fn erase_unread(buffer: Value) {
+/// Erases a buffer, its views and its deallocation where nothing else uses it; whether so.
+pub fn erase_unread(buffer: Value) -> bool {
     let mut views = vec![];
     let mut left = vec![buffer];
     let mut ends = vec![];
@@ -76,7 +78,7 @@ pub fn erase_unread(buffer: Value) {
                 views.push(user);
                 left.push(user.result(0));
             } else {
-                return;
+                return false;
             }
         }
     }
@@ -84,5 +86,21 @@ pub fn erase_unread(buffer: Value) {
     views.into_iter().rev().for_each(|op| op.erase());
     if let Some(def) = buffer.def() {
         def.erase();
+    }
+    true
+}
+
+/// Whether a buffer's first element lies at a multiple of 16 bytes: whole allocations and arguments do.
+pub fn is_aligned(buffer: Value) -> bool {
+    let mut value = buffer;
+    while let Some(def) = value.def().filter(|_| source(value) != value) {
+        if def.is("memref.view") {
+            return false;
+        }
+        value = def.operand(0);
+    }
+    match value.def() {
+        Some(def) => ["memref.alloc", "gpu.alloc", "memref.get_global"].contains(&def.name().as_str()),
+        None => value.block_argument().is_some_and(|(block, _)| block.parent().is("func.func")),
     }
 }

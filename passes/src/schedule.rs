@@ -87,6 +87,9 @@ pub const PRODUCTS: &[Product] = &[
     },
 ];
 
+/// The reduction within a block of a kernel of rows.
+pub const ROW_REDUCE: Template = template!("row_reduce.mlir");
+
 /// The reduction of the slabs that a split K leaves.
 pub const SPLIT_REDUCE: Template = template!("split_reduce.mlir");
 

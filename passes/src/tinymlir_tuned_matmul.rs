@@ -13,6 +13,7 @@ use crate::{
     device::source,
     epilogue::{self, Epilogue, Extra, Target},
     ir::{Op, Opt, Pass, PassCx, PassResult, Value},
+    memory::is_aligned,
     kernels::{Instance, Kernels, set_body},
     schedule::{Kind, Layout, PRODUCTS, Product, SPLIT_REDUCE, chip_number, splits},
     tinymlir_tiled_matmul::plan,
@@ -85,21 +86,6 @@ impl Operand {
         let [batch, row, column] = self.strides;
         let multiple = |size: i64, stride: i64| size == 1 || stride % 4 == 0;
         column == 1 && multiple(sizes[0], batch) && multiple(sizes[1], row) && self.offset % 4 == 0 && is_aligned(self.buffer)
-    }
-}
-
-/// Whether a buffer's first element lies at a multiple of 16 bytes: whole allocations and arguments do.
-fn is_aligned(buffer: Value) -> bool {
-    let mut value = buffer;
-    while let Some(def) = value.def().filter(|_| source(value) != value) {
-        if def.is("memref.view") {
-            return false;
-        }
-        value = def.operand(0);
-    }
-    match value.def() {
-        Some(def) => ["memref.alloc", "gpu.alloc", "memref.get_global"].contains(&def.name().as_str()),
-        None => value.block_argument().is_some_and(|(block, _)| block.parent().is("func.func")),
     }
 }
 
@@ -268,7 +254,7 @@ impl Call {
             (false, false) => four("1"),
         };
         let pick = |v: [i64; 4]| if along_k { vec![v[0], v[1], v[3]] } else { v.to_vec() };
-        let name = self.kernel_name();
+        let (name, sum_name) = self.kernel_names();
         let split = self.splits > 1;
         if split {
             let slabs = self.splits * batch;
@@ -306,8 +292,7 @@ impl Call {
         text.call(&symbol, &arguments, &types);
         if split {
             let reduce_parameters = [("#accumulate", accumulate)];
-            let name = name.replace("matmul", "split_sum");
-            let reduce = kernels.place(cx, self.op, module, Instance { template: &SPLIT_REDUCE, parameters: &reduce_parameters, launcher: "reduce", name: &name }, fill_body)?;
+            let reduce = kernels.place(cx, self.op, module, Instance { template: &SPLIT_REDUCE, parameters: &reduce_parameters, launcher: "reduce", name: &sum_name }, fill_body)?;
             let base = ("%s_base".to_string(), "%s_at".to_string());
             let slab = m * n;
             text.view("pv", &base, &[slab * self.splits, slab, n, 1], &[batch, self.splits, m, n], &four("1"));
@@ -322,10 +307,12 @@ impl Call {
         Ok(())
     }
 
-    fn kernel_name(&self) -> String {
+    /// What the product's kernel is called, and that of the sum of its parts.
+    fn kernel_names(&self) -> (String, String) {
         let rows = if self.product.kind == Kind::Skinny { format!("_{}", self.size[1]) } else { String::new() };
         let epilogue = if self.epilogue.is_some() { "_epilogue" } else { "" };
-        format!("{}{rows}{epilogue}", self.product.name)
+        let product = format!("{}{rows}", self.product.name);
+        if self.splits == 1 { (product + epilogue, String::new()) } else { (product, format!("split_sum_f32{epilogue}")) }
     }
 
     /// Erases what the kernel computes now, and the buffer between.

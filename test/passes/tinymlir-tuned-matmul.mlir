@@ -58,7 +58,7 @@ func.func @read_twice(%a: memref<1024x768xf32>, %b: memref<768x3072xf32>, %r: me
 // CHECK-LABEL: func.func @split
 // CHECK: %[[SLABS:.*]] = memref.alloc() {alignment = 64 : i64} : memref<[[S:[0-9]+]]x1024x768xf32>
 // CHECK: call @matmul_tiled_64x128_f32{{.*}}(
-// CHECK: call @split_sum_tiled_64x128_f32(
+// CHECK: call @split_sum_f32(
 // CHECK: memref.dealloc %[[SLABS]]
 func.func @split(%a: memref<1024x3072xf32>, %b: memref<3072x768xf32>, %c: memref<1024x768xf32>) {
   linalg.matmul ins(%a, %b : memref<1024x3072xf32>, memref<3072x768xf32>) outs(%c : memref<1024x768xf32>)

@@ -1,0 +1,108 @@
+// RUN: tinymlir-opt %s --tinymlir-row-kernels | FileCheck %s
+
+#row = affine_map<(i, j) -> (i)>
+#all = affine_map<(i, j) -> (i, j)>
+#column = affine_map<(i, j) -> (j)>
+
+// A softmax is one kernel; the buffers between are gone.
+// CHECK-LABEL: func.func @softmax
+// CHECK-NOT: linalg
+// CHECK-NOT: memref.alloc
+// CHECK: call @rows_maximum_add_64x512_f32(%arg0, %arg1)
+// CHECK-NEXT: return
+func.func @softmax(%x: memref<64x512xf32>, %y: memref<64x512xf32>) {
+  %zero = arith.constant 0.0 : f32
+  %low = arith.constant 0xFF800000 : f32
+  %max = memref.alloc() : memref<64xf32>
+  %sum = memref.alloc() : memref<64xf32>
+  %e = memref.alloc() : memref<64x512xf32>
+  linalg.fill ins(%low : f32) outs(%max : memref<64xf32>)
+  linalg.generic {indexing_maps = [#all, #row], iterator_types = ["parallel", "reduction"]}
+      ins(%x : memref<64x512xf32>) outs(%max : memref<64xf32>) {
+  ^bb0(%a: f32, %out: f32):
+    %0 = arith.maximumf %a, %out : f32
+    linalg.yield %0 : f32
+  }
+  linalg.generic {indexing_maps = [#all, #row, #all], iterator_types = ["parallel", "parallel"]}
+      ins(%x, %max : memref<64x512xf32>, memref<64xf32>) outs(%e : memref<64x512xf32>) {
+  ^bb0(%a: f32, %b: f32, %out: f32):
+    %0 = arith.subf %a, %b : f32
+    %1 = math.exp %0 : f32
+    linalg.yield %1 : f32
+  }
+  linalg.fill ins(%zero : f32) outs(%sum : memref<64xf32>)
+  linalg.generic {indexing_maps = [#all, #row], iterator_types = ["parallel", "reduction"]}
+      ins(%e : memref<64x512xf32>) outs(%sum : memref<64xf32>) {
+  ^bb0(%a: f32, %out: f32):
+    %0 = arith.addf %a, %out : f32
+    linalg.yield %0 : f32
+  }
+  linalg.generic {indexing_maps = [#all, #row, #all], iterator_types = ["parallel", "parallel"]}
+      ins(%e, %sum : memref<64x512xf32>, memref<64xf32>) outs(%y : memref<64x512xf32>) {
+  ^bb0(%a: f32, %b: f32, %out: f32):
+    %0 = arith.divf %a, %b : f32
+    linalg.yield %0 : f32
+  }
+  memref.dealloc %max : memref<64xf32>
+  memref.dealloc %sum : memref<64xf32>
+  memref.dealloc %e : memref<64x512xf32>
+  return
+}
+
+// What is read later is written, also a value between: here the scaled elements. What the group does not touch stays where
+// it is.
+// CHECK-LABEL: func.func @between
+// CHECK: call @rows_add_8x100_f32(
+// CHECK: memref.store
+// CHECK: memref.load
+func.func @between(%x: memref<8x100xf32>, %g: memref<100xf32>, %sums: memref<8xf32>, %other: memref<1xf32>) -> f32 {
+  %zero = arith.constant 0.0 : f32
+  %c0 = arith.constant 0 : index
+  %scaled = memref.alloc() : memref<8x100xf32>
+  linalg.generic {indexing_maps = [#all, #column, #all], iterator_types = ["parallel", "parallel"]}
+      ins(%x, %g : memref<8x100xf32>, memref<100xf32>) outs(%scaled : memref<8x100xf32>) {
+  ^bb0(%a: f32, %b: f32, %out: f32):
+    %0 = arith.mulf %a, %b : f32
+    linalg.yield %0 : f32
+  }
+  memref.store %zero, %other[%c0] : memref<1xf32>
+  linalg.fill ins(%zero : f32) outs(%sums : memref<8xf32>)
+  linalg.generic {indexing_maps = [#all, #row], iterator_types = ["parallel", "reduction"]}
+      ins(%scaled : memref<8x100xf32>) outs(%sums : memref<8xf32>) {
+  ^bb0(%a: f32, %out: f32):
+    %0 = arith.addf %a, %out : f32
+    linalg.yield %0 : f32
+  }
+  %first = memref.load %scaled[%c0, %c0] : memref<8x100xf32>
+  return %first : f32
+}
+
+// No group: a reduction over rows reads no neighbours, and a chain without a reduction is for the loop path.
+// CHECK-LABEL: func.func @no_group
+// CHECK-NOT: call
+// CHECK-COUNT-2: linalg.generic
+func.func @no_group(%x: memref<8x100xf32>, %sums: memref<100xf32>, %y: memref<8x100xf32>) {
+  linalg.generic {indexing_maps = [affine_map<(i, j) -> (j, i)>, #row], iterator_types = ["parallel", "reduction"]}
+      ins(%x : memref<8x100xf32>) outs(%sums : memref<100xf32>) {
+  ^bb0(%a: f32, %out: f32):
+    %0 = arith.addf %a, %out : f32
+    linalg.yield %0 : f32
+  }
+  linalg.generic {indexing_maps = [#all, #all], iterator_types = ["parallel", "parallel"]}
+      ins(%x : memref<8x100xf32>) outs(%y : memref<8x100xf32>) {
+  ^bb0(%a: f32, %out: f32):
+    %0 = math.exp %a : f32
+    linalg.yield %0 : f32
+  }
+  return
+}
+
+// The kernel of the softmax: every element is read once and written once, each in 16 bytes, and the two reductions of a
+// block meet in workgroup memory of their own.
+// CHECK: gpu.func @rows_maximum_add_64x512_f32(%[[X:.*]]: memref<64x512xf32>, %[[Y:.*]]: memref<64x512xf32>) workgroup({{.*}} : memref<4xf32, {{.*}}>, {{.*}} : memref<4xf32, {{.*}}>)
+// CHECK-COUNT-1: vector.load %[[X]]
+// CHECK-NOT: vector.load
+// CHECK: math.exp
+// CHECK-COUNT-1: vector.store {{.*}}, %[[Y]]
+// CHECK-NOT: vector.store
+// CHECK: gpu.return
