@@ -78,6 +78,7 @@ fn run(cx: &PassCx, module: Op) -> PassResult {
         let names = untargeted.join("|").replace('$', "[$]").replace('.', "[.]");
         cx.run_pipeline(&format!("nvvm-attach-target{{module=^({names})$ chip={chip}{features} O=3}}"), module)?;
     }
+    narrow_exponents(cx, module)?;
     cx.run_pipeline(&format!("tinymlir-record-signatures,tinymlir-lower-asserts,{DEVICE}"), module)?;
     for kernels in module.find(&["gpu.module"]) {
         check_lowered(cx, kernels)?;
@@ -139,6 +140,28 @@ fn check_workgroup_memory(cx: &PassCx, kernel: Op) -> PassResult {
     if total > WORKGROUP_BYTES {
         let fact = format!("needs {total} bytes of static workgroup memory: a block has {WORKGROUP_BYTES}");
         return Err(cx.error(kernel, &format!("{fact} (use smaller tiles)")));
+    }
+    Ok(())
+}
+
+/// Brings the exponents of `math.fpowi` to 32 bits, which is what libdevice's function takes; upstream passes any width to it.
+/// A wider one is clamped and keeps its parity, which gives the same power: past 2^31 only 0, 1 and infinity are left.
+fn narrow_exponents(cx: &PassCx, module: Op) -> PassResult {
+    for power in module.find(&["math.fpowi"]).into_iter().filter(|op| op.parent_named("gpu.module").is_some()) {
+        let exponent = power.operand(1);
+        let ty = exponent.ty().to_string();
+        let text = match ty.strip_prefix('i').and_then(|bits| bits.parse::<u32>().ok()) {
+            None => return Err(cx.error(power, &format!("has no lowering for a GPU: its exponent is of type {ty} (unroll it)"))),
+            Some(32) => continue,
+            Some(..32) => format!("%n = arith.extsi %e : {ty} to i32\nreturn %n : i32"),
+            Some(_) => format!(
+                "%least = arith.constant -2147483646 : {ty}\n%most = arith.constant 2147483646 : {ty}\n%one = arith.constant 1 : {ty}\n\
+                 %a = arith.maxsi %e, %least : {ty}\n%b = arith.minsi %a, %most : {ty}\n%odd = arith.andi %e, %one : {ty}\n\
+                 %c = arith.ori %b, %odd : {ty}\n%n = arith.trunci %c : {ty} to i32\nreturn %n : i32"
+            ),
+        };
+        let narrow = cx.check(power, power.build_before(&[("e", exponent)], "", &text))?;
+        power.set_operand(1, narrow[0]);
     }
     Ok(())
 }

@@ -3,7 +3,7 @@
 // RUN: tinymlir-runner %s -e f -o 0=%t.0.npy -o 1=%t.1.npy
 // RUN: tinymlir-runner %s -e f --gpu --expect 0=%t.0.npy --expect 1=%t.1.npy --rtol 2e-5 --atol 2e-5 --repeat 2
 // RUN: tinymlir-runner %s -e f --gpu --memory device --expect 0=%t.0.npy --expect 1=%t.1.npy --rtol 2e-5 --atol 2e-5
-// RUN: tinymlir-runner %s --gpu --emit lowered | tinymlir-runner - -e f --expect 0=%t.0.npy --rtol 2e-5 --atol 2e-5 -o 1=%t.2.npy
+// RUN: tinymlir-runner %s --gpu --emit lowered | tinymlir-runner - --gpu -e f --expect 0=%t.0.npy --rtol 2e-5 --atol 2e-5 -o 1=%t.2.npy
 // RUN: tinymlir-runner %s --gpu -e update --arg x=ones -o 1=%t.x.npy | FileCheck %s
 // RUN: tinymlir-runner %s -e update --arg x=ones --expect 1=%t.x.npy -o 0=%t.s.npy
 
