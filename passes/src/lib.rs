@@ -36,6 +36,7 @@ passes! {
     tinymlir_decompose,
     tinymlir_drop_writable_results,
     tinymlir_entry_arguments,
+    tinymlir_expand_math,
     tinymlir_fuse,
     tinymlir_async_launches,
     tinymlir_device_copies,

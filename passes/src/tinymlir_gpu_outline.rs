@@ -25,7 +25,7 @@ pub static PASS: Pass = Pass {
 };
 
 /// From products and copies to loops.
-const LOOPS: &str = "tinymlir-tiled-matmul,tinymlir-wide-accumulators,tinymlir-tiled-matmul,tinymlir-device-copies,func.func(convert-linalg-to-parallel-loops,\
+const LOOPS: &str = "tinymlir-expand-math,tinymlir-tiled-matmul,tinymlir-wide-accumulators,tinymlir-tiled-matmul,tinymlir-device-copies,func.func(convert-linalg-to-parallel-loops,\
                      scf-forall-to-parallel),lower-affine,tinymlir-hoist-accumulators,\
                      convert-math-to-funcs{min-width-of-fpowi-exponent=65},tinymlir-heap-allocas";
 /// From loops to kernels. `cse` before outlining makes equal kernels textually equal.

@@ -7,8 +7,9 @@
 //! `tinymlir-gpu-outline` makes.
 
 use crate::{
-    ir::{Failed, Op, Opt, Pass, PassCx, PassResult, Type},
+    ir::{Attr, Failed, Op, Opt, Pass, PassCx, PassResult, Type},
     pipelines::HOST_TO_LLVM,
+    tinymlir_merge_kernels::launched,
 };
 use std::path::PathBuf;
 
@@ -70,6 +71,7 @@ fn run(cx: &PassCx, module: Op) -> PassResult {
     let toolkit = cx.check(module, toolkit(&cx.string("toolkit"), &format))?;
     module.find(&["gpu.func"]).into_iter().try_for_each(|kernel| check_workgroup_memory(cx, kernel))?;
 
+    legalize_names(module);
     let modules: Vec<_> = module.find(&["gpu.module"]);
     let untargeted: Vec<_> = modules.iter().filter(|m| m.attr("targets").is_none()).filter_map(|m| m.symbol()).collect();
     if !untargeted.is_empty() {
@@ -79,7 +81,7 @@ fn run(cx: &PassCx, module: Op) -> PassResult {
         cx.run_pipeline(&format!("nvvm-attach-target{{module=^({names})$ chip={chip}{features} O=3}}"), module)?;
     }
     narrow_exponents(cx, module)?;
-    cx.run_pipeline(&format!("tinymlir-record-signatures,tinymlir-lower-asserts,{DEVICE}"), module)?;
+    cx.run_pipeline(&format!("tinymlir-record-signatures,tinymlir-expand-math,tinymlir-lower-asserts,{DEVICE}"), module)?;
     for kernels in module.find(&["gpu.module"]) {
         check_lowered(cx, kernels)?;
     }
@@ -164,6 +166,39 @@ fn narrow_exponents(cx: &PassCx, module: Op) -> PassResult {
         power.set_operand(1, narrow[0]);
     }
     Ok(())
+}
+
+/// Renames what kernel modules hold under names that PTX has no identifiers for: LLVM ends the program at one.
+fn legalize_names(module: Op) {
+    let fits = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '$';
+    for kernels in module.find(&["gpu.module"]) {
+        let holder = kernels.symbol().unwrap_or_default();
+        for symbol in kernels.body() {
+            let Some(old) = symbol.symbol() else { continue };
+            let legal: String = old.chars().map(|c| if fits(c) { c } else { '_' }).collect();
+            let legal = if legal.starts_with(|c: char| c.is_ascii_alphabetic()) { legal } else { format!("k{legal}") };
+            if legal == old {
+                continue;
+            }
+            let new = kernels.unique_symbol(&legal);
+            symbol.set_attr("sym_name", Attr::string(module.ctx(), &new));
+            for user in kernels.walk() {
+                for name in ["callee", "name", "global_name"] {
+                    let same = user.attr(name).and_then(|a| a.as_symbol()).is_some_and(|s| s == old);
+                    if let Some(reference) = Attr::parse(module.ctx(), &format!("@{new}")).filter(|_| same) {
+                        user.set_attr(name, reference);
+                    }
+                }
+            }
+            for launch in module.find(&["gpu.launch_func"]) {
+                let Some((_, kernel)) = launched(launch).filter(|(h, _)| *h == holder) else { continue };
+                let reference = Attr::parse(module.ctx(), &format!("@{holder:?}::@{new}"));
+                if let Some(reference) = reference.filter(|_| kernel == old) {
+                    launch.set_attr("kernel", reference);
+                }
+            }
+        }
+    }
 }
 
 /// Nothing but LLVM is left in a kernel module.

@@ -12,12 +12,12 @@ gpu.module @kernels {
 // -----
 
 gpu.module @kernels {
-  gpu.func @no_lowering(%m: memref<8xf32>, %p: memref<8xi1>) kernel {
+  gpu.func @no_lowering(%m: memref<8xf8E5M2>, %p: memref<8xf32>) kernel {
     %i = gpu.thread_id x
-    %v = memref.load %m[%i] : memref<8xf32>
-    // expected-error @+1 {{'math.isnormal' op has no lowering for a GPU (expand it, or compute it on the host)}}
-    %b = math.isnormal %v : f32
-    memref.store %b, %p[%i] : memref<8xi1>
+    %v = memref.load %m[%i] : memref<8xf8E5M2>
+    // expected-error @+1 {{'arith.extf' op has no lowering for a GPU (expand it, or compute it on the host)}}
+    %b = arith.extf %v : f8E5M2 to f32
+    memref.store %b, %p[%i] : memref<8xf32>
     gpu.return
   }
 }
