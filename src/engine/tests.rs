@@ -260,3 +260,90 @@ fn bit_patterns_stand_for_types_without_a_numpy_name() {
     let error = message(to(&Tensor::from_slice(&[1], &[1f32]), DType::Index));
     assert_eq!(error, "expected tensor<?xindex>, got f32");
 }
+
+fn compiled(source: &str) -> Executable {
+    crate::compile::compile(source, &Default::default()).unwrap()
+}
+
+/// A cache that is updated, returned, and read; and a result of its own.
+const STEP: &str =
+    "func.func @step(%cache: tensor<4x2xf32> {tinymlir.writable, tinymlir.name = \"cache\"}, %row: tensor<1x2xf32>,
+        %at: tensor<1xi32>) -> (tensor<4x2xf32>, tensor<2xf32>) {
+      %c0 = arith.constant 0 : index
+      %z = arith.constant 0.0 : f32
+      %p = tensor.extract %at[%c0] : tensor<1xi32>
+      %i = arith.index_cast %p : i32 to index
+      %new = tensor.insert_slice %row into %cache[%i, 0] [1, 2] [1, 1] : tensor<1x2xf32> into tensor<4x2xf32>
+      %e = tensor.empty() : tensor<2xf32>
+      %f = linalg.fill ins(%z : f32) outs(%e : tensor<2xf32>) -> tensor<2xf32>
+      %s = linalg.reduce { arith.addf } ins(%new : tensor<4x2xf32>) outs(%f : tensor<2xf32>) dimensions = [0]
+      return %new, %s : tensor<4x2xf32>, tensor<2xf32>
+    }";
+
+#[test]
+fn a_cache_is_updated_where_it_is() {
+    let exe = compiled(STEP);
+    let signature = exe.signature("step").unwrap();
+    assert_eq!(signature.results[0].argument, Some(0));
+    assert_eq!(signature.results[0].name.as_deref(), Some("cache"));
+    let row = |i: i32| -> [Value; 2] {
+        [Tensor::from_slice(&[1, 2], &[i as f32, 1.0]).into(), Tensor::from_slice(&[1], &[i]).into()]
+    };
+    let mut cache: Value = Tensor::zeros(DType::F32, &[4, 2]).into();
+    let place = |cache: &Value| cache.to_tensor().unwrap().bytes().as_ptr();
+    let start = place(&cache);
+    for i in 0..3 {
+        let [new, at] = row(i);
+        let mut arguments = [cache, new, at];
+        let sum = exe.call_in_place("step", &mut arguments).unwrap().remove(1);
+        assert_eq!(sum.to_tensor().unwrap().as_slice::<f32>().unwrap()[1], (i + 1) as f32);
+        [cache, _, _] = arguments;
+    }
+    assert_eq!(place(&cache), start, "no step copies the cache");
+    assert_eq!(cache.to_tensor().unwrap().as_slice::<f32>(), Some(&[0f32, 1.0, 1.0, 1.0, 2.0, 1.0, 0.0, 0.0][..]));
+
+    // The result is the updated array, and `call` leaves the caller's alone.
+    let [new, at] = row(3);
+    let results = exe.call("step", &[cache.clone(), new, at]).unwrap();
+    assert_eq!(results[0].to_tensor().unwrap().as_slice::<f32>().unwrap()[6..], [3.0, 1.0]);
+    assert_eq!(cache.to_tensor().unwrap().as_slice::<f32>().unwrap()[6..], [0.0, 0.0]);
+}
+
+/// Runs alone in a process of its own, since it counts every allocation.
+#[test]
+#[ignore = "started by results_leave_nothing_behind"]
+fn alone() {
+    let exe = compiled(STEP);
+    let more = compiled(
+        "func.func @same(%a: tensor<?x3xf32>) -> (tensor<?x3xf32>, tensor<?x3xf32>, tensor<3x?xf32>) {
+           %c0 = arith.constant 0 : index
+           %n = tensor.dim %a, %c0 : tensor<?x3xf32>
+           %e = tensor.empty(%n) : tensor<3x?xf32>
+           %t = linalg.transpose ins(%a : tensor<?x3xf32>) outs(%e : tensor<3x?xf32>) permutation = [1, 0]
+           return %a, %a, %t : tensor<?x3xf32>, tensor<?x3xf32>, tensor<3x?xf32>
+         }",
+    );
+    for _ in 0..3 {
+        let arguments = [[4, 2], [1, 2]].map(|shape| Tensor::zeros(DType::F32, &shape).into());
+        let [cache, row] = arguments;
+        exe.call("step", &[cache, row, Tensor::zeros(DType::I32, &[1]).into()]).unwrap();
+        let results =
+            more.call("same", &[Tensor::from_slice(&[2, 3], &[0f32, 1.0, 2.0, 3.0, 4.0, 5.0]).into()]).unwrap();
+        assert_eq!(results[2].to_tensor().unwrap().as_slice::<f32>(), Some(&[0f32, 3.0, 1.0, 4.0, 2.0, 5.0][..]));
+    }
+    assert_eq!(tinymlir_runtime::live_allocations(), 0);
+    println!("nothing is left");
+}
+
+#[test]
+fn results_leave_nothing_behind() {
+    let program = std::env::current_exe().unwrap();
+    let arguments = ["engine::tests::alone", "--exact", "--ignored", "--nocapture"];
+    let output = std::process::Command::new(program).args(arguments).output().unwrap();
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(
+        output.status.success() && text.contains("nothing is left"),
+        "{text}{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+}
