@@ -77,7 +77,7 @@ fn diagnosed<T>(context: MlirContext, body: impl FnOnce() -> T) -> (T, String) {
     (result, out.into_inner())
 }
 
-/// [`diagnosed`] for callers outside this crate: runs `body` and returns the errors and warnings emitted meanwhile.
+/// Runs `body` and returns the errors and warnings emitted meanwhile.
 pub fn with_diagnostics<T>(context: &Context, body: impl FnOnce() -> T) -> (T, String) {
     diagnosed(context.to_raw(), body)
 }
