@@ -1,9 +1,13 @@
 //! From a module at any level to a stage of the pipeline, or to something that runs.
 //!
 //! Only names pipelines of `tinymlir-passes` and runs them; a pipeline leaves alone what is lowered already, so that a
-//! module at tensor, memref or LLVM level, or of functions at several, goes through all of them.
+//! module at tensor, memref or LLVM level, or of functions at several, goes through all of them. What was compiled is kept
+//! in the artefact cache where the options say so.
 
-use crate::engine::{self, Executable};
+use crate::{
+    cache::{Cache, Key},
+    engine::{self, Artefact, Executable},
+};
 use anyhow::{Context as _, Result, bail, ensure};
 use melior::{Context, ir::Module};
 use std::{fmt, path::Path, str::FromStr};
@@ -86,11 +90,13 @@ pub struct Options {
     pub target: Target,
     /// LLVM's optimisation level, 0 to 3.
     pub opt_level: u8,
+    /// Whether compiled modules are looked for and kept in the user's artefact cache.
+    pub cache: bool,
 }
 
 impl Default for Options {
     fn default() -> Options {
-        Options { target: Target::Cpu, opt_level: 3 }
+        Options { target: Target::Cpu, opt_level: 3, cache: false }
     }
 }
 
@@ -180,7 +186,7 @@ pub fn read_source(path: &Path) -> Result<Vec<u8>> {
 pub fn lower_to<'a>(source: impl Into<Source<'a>>, stage: Stage, options: &Options) -> Result<String> {
     let context = tinymlir_passes::context();
     let mut module = parse(&context, source.into())?;
-    lower(&context, &mut module, stage, options)?;
+    warn(&lower(&context, &mut module, stage, options)?);
     match stage {
         Stage::Llvm => engine::llvm_ir(&context, &module),
         Stage::Ptx => ptx(&module),
@@ -190,23 +196,59 @@ pub fn lower_to<'a>(source: impl Into<Source<'a>>, stage: Stage, options: &Optio
 
 /// Compiles a module for the target and loads it.
 ///
-/// Fails early when the target is a GPU and there is none. Every public function with a body can be called. Fails with the diagnostics of the passes, each with its position.
+/// Every public function with a body can be called. Fails with the diagnostics of the passes, each with its position, and
+/// before that when the target is a GPU and there is none.
 pub fn compile<'a>(source: impl Into<Source<'a>>, options: &Options) -> Result<Executable> {
+    let source = source.into();
     if let Target::Gpu { .. } = options.target {
         engine::gpu_chip()?;
     }
-    let context = tinymlir_passes::context();
-    let mut module = parse(&context, source.into())?;
-    lower(&context, &mut module, Stage::Lowered, options)?;
-    Executable::load(&context, &module, options.opt_level)
+    let cache = if options.cache { Cache::open().zip(key(source, options)) } else { None };
+    let kept = cache.as_ref().and_then(|(cache, key)| Artefact::from_bytes(&cache.get(key)?).ok());
+    let artefact = match kept {
+        Some(artefact) => artefact,
+        None => {
+            let context = tinymlir_passes::context();
+            let mut module = parse(&context, source)?;
+            let warnings = lower(&context, &mut module, Stage::Lowered, options)?;
+            let artefact = Artefact::compile(&context, &module, options.opt_level, warnings)?;
+            if let Some((cache, key)) = &cache {
+                cache.put(key, &artefact.to_bytes()?);
+            }
+            artefact
+        }
+    };
+    warn(artefact.warnings());
+    Executable::load(&artefact)
+}
+
+/// Everything that the compiled code depends on beside this program.
+fn key(source: Source, options: &Options) -> Option<Key> {
+    let mut key = Key::new()?;
+    key.add(source.bytes);
+    key.add(source.name.as_bytes()); // in the messages of failed checks
+    key.add(format!("{options:?}").as_bytes());
+    for part in [engine::version(), engine::host_cpu(), engine::gpu_chip().unwrap_or_default()] {
+        key.add(part.as_bytes());
+    }
+    for variable in ["TINYMLIR_CUDA_TOOLKIT", "XDG_CACHE_HOME", "HOME"] {
+        key.add(std::env::var_os(variable).unwrap_or_default().as_encoded_bytes());
+    }
+    Some(key)
+}
+
+fn warn(warnings: &str) {
+    if !warnings.is_empty() {
+        eprintln!("{warnings}");
+    }
 }
 
 fn parse<'c>(context: &'c Context, source: Source) -> Result<Module<'c>> {
     tinymlir_passes::parse(context, source.bytes, source.name).map_err(engine::diagnostics)
 }
 
-/// Runs the pipelines that lead to `stage`.
-fn lower(context: &Context, module: &mut Module, stage: Stage, options: &Options) -> Result<()> {
+/// Runs the pipelines that lead to `stage`, and returns their warnings.
+fn lower(context: &Context, module: &mut Module, stage: Stage, options: &Options) -> Result<String> {
     let mut pipelines =
         vec![(Stage::Optimized, "tinymlir-optimize".to_owned()), (Stage::Bufferized, "tinymlir-bufferize".to_owned())];
     match &options.target {
@@ -226,14 +268,12 @@ fn lower(context: &Context, module: &mut Module, stage: Stage, options: &Options
             pipelines.push((Stage::Lowered, format!("tinymlir-lower-gpu{{chip={chip}}}")));
         }
     }
+    let mut warnings = Vec::new();
     for (_, pipeline) in pipelines.into_iter().take_while(|(reached, _)| *reached <= stage) {
-        let warnings = tinymlir_passes::run_pipeline(context, module, &format!("builtin.module({pipeline})"));
-        let warnings = warnings.map_err(engine::diagnostics)?;
-        if !warnings.is_empty() {
-            eprintln!("{warnings}");
-        }
+        let text = tinymlir_passes::run_pipeline(context, module, &format!("builtin.module({pipeline})"));
+        warnings.extend(Some(text.map_err(engine::diagnostics)?).filter(|text| !text.is_empty()));
     }
-    Ok(())
+    Ok(warnings.join("\n"))
 }
 
 /// The kernels' code: each `gpu.binary` of a lowered module, one after the other.

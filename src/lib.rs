@@ -1,5 +1,6 @@
 //! tinymlir drives the compiler and runs what it made.
 
+pub mod cache;
 pub mod compile;
 pub mod engine;
 pub mod frontend;

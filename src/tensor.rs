@@ -4,7 +4,7 @@ use anyhow::{Result, ensure};
 use std::{ops::Range, sync::Arc};
 
 /// The element types of MLIR that a host array can hold.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
 #[allow(missing_docs)]
 pub enum DType {
     I1,

@@ -3,6 +3,7 @@
 //!
 //! It knows MLIR only as the type of a signature and the input of the translation to LLVM IR, and rewrites none.
 
+mod artefact;
 mod call;
 mod entry;
 mod jit;
@@ -12,6 +13,7 @@ mod signature;
 mod tests;
 mod value;
 
+pub use artefact::Artefact;
 pub use call::{conform, describe};
 pub use llvm::{host_cpu, version};
 pub use signature::{Argument, Output, Signature, ValueType};
@@ -19,10 +21,7 @@ pub use value::{DeviceTensor, Value, gpu_chip};
 
 use anyhow::{Context as _, Result, bail};
 use melior::ir::Module;
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    ffi::c_void,
-};
+use std::{collections::BTreeMap, ffi::c_void};
 use tinymlir_passes::ir::Op;
 use tinymlir_runtime::cuda;
 
@@ -41,55 +40,20 @@ struct Function {
 }
 
 impl Executable {
-    /// Compiles a module in the LLVM dialect at LLVM's optimisation level `level` (0 to 3) and runs its constructors.
-    ///
-    /// Every public function with a body can be called afterwards, when its signature is recorded or consists of scalars.
-    /// Fails when the translation fails or when the module refers to functions that nothing defines, naming them.
-    pub fn load(context: &melior::Context, module: &Module, level: u8) -> Result<Executable> {
-        check_lowered(Op::of(module))?;
-        let functions = Op::of(module).body();
-        let gpu = functions.iter().any(|op| op.is("gpu.binary"));
+    /// Loads compiled code and runs its constructors. Fails when it holds kernels and there is no GPU.
+    pub fn load(artefact: &Artefact) -> Result<Executable> {
+        let gpu = artefact.head.gpu;
         if gpu {
             gpu_chip()?;
         }
-        let public: BTreeSet<String> = (functions.iter().filter(|f| f.is("llvm.func") && !f.is_private()))
-            .filter_map(|f| f.symbol())
-            .filter(|name| !name.starts_with("_mlir_ciface_"))
-            .collect();
-        let recorded: BTreeMap<String, Signature> =
-            functions.iter().filter_map(|f| Signature::of(*f)).map(|s| (s.name.clone(), s)).collect();
-
-        let machine = llvm::Machine::host(level)?;
-        let llvm_context = llvm::Context::new();
-        let ir = translate(context, module, &llvm_context, &machine)?;
-        let entries = entry::add(&ir, &public)?;
-        ir.optimise(level, &machine)?;
-        let unresolved = entry::unresolved(&ir);
-        if !unresolved.is_empty() {
-            let place = |name: &String| {
-                let op = functions.iter().find(|f| f.symbol().as_ref() == Some(name))?;
-                op.loc().file().map(|(file, line, column)| format!("{file}:{line}:{column}: "))
-            };
-            let names: Vec<_> = unresolved.iter().map(|n| format!("@{n}")).collect();
-            let place = unresolved.iter().find_map(place).map(|p| p + "error: ").unwrap_or_default();
-            bail!("{place}the module uses what neither it nor the runtime defines: {}", names.join(", "));
-        }
-        let jit = jit::Jit::new(&ir.object(&machine)?)?;
-
+        let jit = jit::Jit::new(&artefact.object)?;
         let mut functions = BTreeMap::new();
-        for entry in entries {
-            let signature = match recorded.get(&entry.name) {
-                Some(signature) if signature.matches(&entry) => Ok(signature.clone()),
-                Some(signature) => Err(format!("its recorded signature {signature} is not that of its code")),
-                None => Signature::of_scalars(&entry).ok_or_else(|| {
-                    "it is in the LLVM dialect without a `tinymlir.signature`, and takes or returns more than scalars".into()
-                }),
-            };
-            let address = jit.lookup(&entry::symbol(&entry.name))?;
+        for (name, signature) in &artefact.head.functions {
+            let address = jit.lookup(&entry::symbol(name))?;
             // SAFETY: entry::add gave the symbol this type.
-            let pointer =
+            let entry =
                 unsafe { std::mem::transmute::<*const c_void, unsafe extern "C" fn(*const *mut c_void)>(address) };
-            functions.insert(entry.name, Function { entry: pointer, signature });
+            functions.insert(name.clone(), Function { entry, signature: signature.clone() });
         }
         let executable = Executable { jit, functions, gpu };
         executable.run_structors(entry::INITIALIZE)?;
@@ -126,7 +90,7 @@ impl Executable {
     /// A result that is such an argument shares its memory: drop it before the next call, or that call copies.
     pub fn call_in_place(&self, name: &str, arguments: &mut [Value]) -> Result<Vec<Value>> {
         let (function, signature) = self.function(name)?;
-        // SAFETY: `load` checked the signature against the code.
+        // SAFETY: `Artefact::compile` checked the signature against the code.
         unsafe { call::call(function.entry, signature, arguments, self.gpu) }
     }
 

@@ -6,11 +6,12 @@
 
 use super::entry::{Entry, Leaf};
 use crate::DType;
+use serde::{Deserialize, Serialize};
 use std::fmt;
 use tinymlir_passes::ir::{Attr, Op, Type};
 
 /// How a value crosses the boundary.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ValueType {
     /// A ranked tensor or memref.
     Array {
@@ -134,7 +135,7 @@ fn scalar(dtype: DType) -> Vec<Leaf> {
 }
 
 /// An argument of a function.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Argument {
     /// `tinymlir.name`.
     pub name: Option<String>,
@@ -148,7 +149,7 @@ pub struct Argument {
 }
 
 /// A result of a function.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Output {
     /// `tinymlir.name`, or that of `argument`.
     pub name: Option<String>,
@@ -159,7 +160,7 @@ pub struct Output {
 }
 
 /// What a function takes and returns.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Signature {
     /// The function's name.
     pub name: String,

@@ -4,7 +4,14 @@ use crate::{DType, Tensor};
 fn load(source: &str) -> Result<Executable> {
     let context = tinymlir_passes::context();
     let module = tinymlir_passes::parse(&context, source.as_bytes(), "test.mlir").map_err(anyhow::Error::msg)?;
-    Executable::load(&context, &module, 3)
+    load_module(&context, &module)
+}
+
+/// Through bytes, as the artefact cache does.
+fn load_module(context: &melior::Context, module: &melior::ir::Module) -> Result<Executable> {
+    let bytes = Artefact::compile(context, module, 3, String::new())?.to_bytes()?;
+    assert!(Artefact::from_bytes(&bytes[..7]).is_err() && Artefact::from_bytes(&bytes[..9]).is_err());
+    Executable::load(&Artefact::from_bytes(&bytes)?)
 }
 
 fn message<T>(result: Result<T>) -> String {
@@ -26,7 +33,7 @@ fn load_memrefs(source: &str, signature: &str) -> Executable {
     let f = Op::of(&module).lookup("f").unwrap();
     let ty = tinymlir_passes::ir::Attr::parse(f.ctx(), signature).unwrap();
     f.set_attr("tinymlir.signature", ty);
-    Executable::load(&context, &module, 3).unwrap()
+    load_module(&context, &module).unwrap()
 }
 
 #[test]

@@ -83,13 +83,17 @@ struct Device {
     /// Which kernels: simple, or fast for those chosen by chip and shape [default: simple]
     #[arg(long, value_name = "WHICH", requires = "gpu")]
     schedule: Option<Schedule>,
+    /// Compile even what the artefact cache holds, and keep nothing
+    #[arg(long)]
+    no_cache: bool,
 }
 
 impl Device {
     fn options(&self) -> Options {
         let (memory, schedule) = (self.memory.unwrap_or_default(), self.schedule.unwrap_or_default());
         let gpu = || Target::Gpu { chip: self.chip.clone(), memory, schedule };
-        Options { target: if self.gpu { gpu() } else { Target::Cpu }, ..Options::default() }
+        let target = if self.gpu { gpu() } else { Target::Cpu };
+        Options { target, cache: !self.no_cache, ..Options::default() }
     }
 }
 

@@ -78,6 +78,12 @@ struct Flags {
     /// LLVM's optimisation level
     #[arg(short = 'O', value_name = "LEVEL", default_value_t = 3, value_parser = clap::value_parser!(u8).range(0..=3))]
     opt_level: u8,
+    /// Compile even what the artefact cache holds, and keep nothing
+    #[arg(long)]
+    no_cache: bool,
+    /// Empty the artefact cache first
+    #[arg(long)]
+    clear_cache: bool,
     /// Print the versions of tinymlir, LLVM and BLAS
     #[arg(long, short = 'V')]
     version: bool,
@@ -114,6 +120,12 @@ fn run(flags: &Flags) -> Result<()> {
     if flags.version {
         return print(&format!("tinymlir-runner {}\n", tinymlir::version()));
     }
+    if flags.clear_cache {
+        tinymlir::cache::clear().context("cannot empty the artefact cache")?;
+        if flags.module.is_none() {
+            return Ok(());
+        }
+    }
     let path = flags.module.as_ref().context("no module is given (see --help)")?;
     let bytes = compile::read_source(path)?;
     let name = path.to_string_lossy();
@@ -126,7 +138,7 @@ fn run(flags: &Flags) -> Result<()> {
         },
         false => Target::Cpu,
     };
-    let options = Options { target, opt_level: flags.opt_level };
+    let options = Options { target, opt_level: flags.opt_level, cache: !flags.no_cache };
     if let Some(stage) = flags.emit {
         return print(&format!("{}\n", compile::lower_to(source, stage, &options)?.trim_end()));
     }
