@@ -228,8 +228,11 @@ fn key(source: Source, options: &Options) -> Option<Key> {
     key.add(source.bytes);
     key.add(source.name.as_bytes()); // in the messages of failed checks
     key.add(format!("{options:?}").as_bytes());
-    for part in [engine::version(), engine::host_cpu(), engine::gpu_chip().unwrap_or_default()] {
+    for part in [engine::version(), engine::host_cpu()] {
         key.add(part.as_bytes());
+    }
+    if let Target::Gpu { .. } = options.target {
+        key.add(engine::gpu_chip().ok()?.as_bytes());
     }
     for variable in ["TINYMLIR_CUDA_TOOLKIT", "XDG_CACHE_HOME", "HOME"] {
         key.add(std::env::var_os(variable).unwrap_or_default().as_encoded_bytes());
