@@ -3,6 +3,7 @@
 #include "mlir/CAPI/IR.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/SCF/Transforms/Transforms.h"
@@ -21,6 +22,30 @@ static bool mayBeNegative(Value upper) {
 
 extern "C" {
 size_t tmLinalgNumParallel(MlirOperation op) { return cast<linalg::LinalgOp>(unwrap(op)).getNumParallelLoops(); }
+
+void tmLinalgParallelFirst(MlirOperation op) {
+  auto linalgOp = cast<linalg::LinalgOp>(unwrap(op));
+  SmallVector<unsigned> order;
+  linalgOp.getParallelDims(order);
+  SmallVector<unsigned> others;
+  for (unsigned dim = 0; dim < linalgOp.getNumLoops(); ++dim)
+    if (!llvm::is_contained(order, dim))
+      others.push_back(dim);
+  order.append(others);
+  if (llvm::is_sorted(order) || !linalgOp.hasPureBufferSemantics())
+    return;
+  IRRewriter rewriter(linalgOp.getContext());
+  rewriter.setInsertionPoint(linalgOp);
+  auto generic = dyn_cast<linalg::GenericOp>(linalgOp.getOperation());
+  if (!generic) {
+    FailureOr<linalg::GenericOp> made = linalg::generalizeNamedOp(rewriter, linalgOp);
+    if (failed(made))
+      return;
+    generic = *made;
+  }
+  rewriter.setInsertionPoint(generic);
+  (void)linalg::interchangeGenericOp(rewriter, generic, order); // an operation that cannot be is left in its order
+}
 
 MlirOperation tmScfCollapseParallel(MlirOperation op, const unsigned *groups, size_t dims, size_t numGroups) {
   auto loop = cast<scf::ParallelOp>(unwrap(op));

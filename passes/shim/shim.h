@@ -71,6 +71,8 @@ bool tmLinalgIsLinalgOp(MlirOperation op);
 
 // The number of parallel iterators of a LinalgOp.
 size_t tmLinalgNumParallel(MlirOperation op);
+// Makes the parallel iterators of a LinalgOp on buffers the outer ones, in their order.
+void tmLinalgParallelFirst(MlirOperation op);
 
 // scf.parallel. Collapse joins the dimensions that share a group and makes bases zero and steps one; it returns the new loop.
 MlirOperation tmScfCollapseParallel(MlirOperation op, const unsigned *groups, size_t dims, size_t numGroups);

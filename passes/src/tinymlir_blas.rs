@@ -33,7 +33,7 @@ pub static PASS: Pass = Pass {
 };
 
 fn run(cx: &PassCx, module: Op) -> PassResult {
-    for op in module.walk().into_iter().filter(|op| op.is_contraction()) {
+    for op in module.walk().into_iter().filter(|op| op.is_contraction()).collect::<Vec<_>>() {
         match plan(op) {
             Err(reason) => {
                 cx.missed(op, &format!("is left for loops: {reason}"));

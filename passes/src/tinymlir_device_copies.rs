@@ -2,8 +2,9 @@
 //!
 //! A `memref.copy` between contiguous buffers becomes `gpu.memcpy`; any other, for which `gpu.memcpy` has no lowering, becomes
 //! a `linalg.generic` and thereby a kernel. A linalg operation without a parallel dimension would become a sequential loop
-//! on the host: it gets a parallel loop of one iteration around it. Runs in outline before linalg becomes loops. Copies of
-//! unranked memrefs stay on the host.
+//! on the host: it gets a parallel loop of one iteration around it. One whose parallel dimensions stand behind a reduction
+//! gets them outermost, since upstream maps no parallel loop inside a sequential one. Runs in outline before linalg
+//! becomes loops. Copies of unranked memrefs stay on the host.
 
 use crate::ir::{Op, Pass, PassCx, PassResult};
 use mlir_sys::*;
@@ -58,8 +59,11 @@ fn run(cx: &PassCx, module: Op) -> PassResult {
         cx.check(op, op.build_before(&inputs, "", &text))?;
         op.erase();
     }
+    let on_host = |op: &Op| op.is_linalg() && op.results().is_empty() && !on_device(*op);
+    let found: Vec<_> = module.walk().into_iter().filter(on_host).collect();
+    found.into_iter().for_each(|op| op.linalg_parallel_first());
     for op in module.walk() {
-        if op.is_linalg() && op.results().is_empty() && op.linalg_num_parallel() == 0 && !on_device(op) {
+        if on_host(&op) && op.linalg_num_parallel() == 0 {
             let text = "%zero = arith.constant 0 : index\n%one = arith.constant 1 : index\n\
                         scf.parallel (%i) = (%zero) to (%one) step (%one) {\nscf.reduce\n}";
             cx.check(op, op.build_before(&[], "", text))?;

@@ -27,7 +27,7 @@ pub static PASS: Pass = Pass {
 /// From products and copies to loops.
 const LOOPS: &str = "tinymlir-expand-math,tinymlir-tiled-matmul,tinymlir-wide-accumulators,tinymlir-tiled-matmul,tinymlir-device-copies,func.func(convert-linalg-to-parallel-loops,\
                      scf-forall-to-parallel),lower-affine,tinymlir-hoist-accumulators,\
-                     convert-math-to-funcs{min-width-of-fpowi-exponent=65},tinymlir-heap-allocas";
+                     convert-math-to-funcs{min-width-of-fpowi-exponent=65}";
 /// From loops to kernels. `cse` before outlining makes equal kernels textually equal.
 const KERNELS: &str = "tinymlir-tile-parallel-loops,func.func(gpu-map-parallel-loops{mapping-policy=innermost-first}),\
                        convert-parallel-loops-to-gpu,lower-affine,canonicalize,cse,func.func(gpu-launch-sink-index-computations),\
@@ -52,6 +52,7 @@ fn run(cx: &PassCx, module: Op) -> PassResult {
     for kept in module.body().into_iter().filter(|m| m.is("gpu.module")) {
         kept.remove_attr(KEEP);
     }
-    let memory = format!("tinymlir-managed-allocations{{memory={memory}}}");
+    // Not before: a buffer in a parallel loop is each iteration's own, and is in its kernel by now.
+    let memory = format!("tinymlir-heap-allocas,tinymlir-managed-allocations{{memory={memory}}}");
     cx.run_pipeline(&format!("{memory},tinymlir-async-launches,tinymlir-verify-outlined"), module)
 }

@@ -39,10 +39,8 @@ const TILED_HALF: Template =
     Template { file: "templates/matmul_tiled_half.mlir", text: include_str!("../../templates/matmul_tiled_half.mlir") };
 
 fn run(cx: &PassCx, module: Op) -> PassResult {
-    for op in module.walk() {
-        if !op.is_linalg() {
-            continue;
-        }
+    // Collected first: an operation takes its body along when it goes.
+    for op in module.walk().into_iter().filter(|op| op.is_linalg()).collect::<Vec<_>>() {
         let Ok(contraction) = Contraction::of(op) else { continue };
         let (template, plan) = match plan(op, &contraction) {
             Ok(Some(found)) => found,

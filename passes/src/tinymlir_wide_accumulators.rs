@@ -23,7 +23,7 @@ pub static PASS: Pass = Pass {
 };
 
 fn run(cx: &PassCx, module: Op) -> PassResult {
-    for op in module.walk().into_iter().filter(|op| op.is_linalg()) {
+    for op in module.walk().into_iter().filter(|op| op.is_linalg()).collect::<Vec<_>>() {
         let operands = op.operands();
         let ([a, b, c], Ok(_)) = (&operands[..], body_of(op)) else { continue };
         let types = [a, b, c].map(|v| v.ty());

@@ -34,3 +34,11 @@ func.func @scalar(%a: memref<?xi32>, %s: memref<i32>) {
   linalg.dot ins(%a, %a : memref<?xi32>, memref<?xi32>) outs(%s : memref<i32>)
   return
 }
+
+// Parallel dimensions move out of a reduction.
+// CHECK-LABEL: func.func @middle(
+// CHECK:         linalg.generic {{.*}} iterator_types = ["parallel", "parallel", "reduction"]
+func.func @middle(%x: memref<4x3x20xf32>, %y: memref<4x20xf32>) {
+  linalg.reduce { arith.addf } ins(%x : memref<4x3x20xf32>) outs(%y : memref<4x20xf32>) dimensions = [1]
+  return
+}

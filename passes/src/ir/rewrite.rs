@@ -5,6 +5,7 @@ use mlir_sys::*;
 
 unsafe extern "C" {
     fn tmLinalgNumParallel(op: MlirOperation) -> usize;
+    fn tmLinalgParallelFirst(op: MlirOperation);
     fn tmScfCollapseParallel(op: MlirOperation, groups: *const u32, dims: usize, num_groups: usize) -> MlirOperation;
     fn tmScfTileParallel(op: MlirOperation, sizes: *const i64, n: usize);
     fn tmScfParallelToFor(op: MlirOperation);
@@ -16,6 +17,12 @@ impl Op {
         assert!(self.is_linalg(), "{}", self.name());
         // SAFETY: a live linalg operation.
         unsafe { tmLinalgNumParallel(self.0) }
+    }
+    /// Makes the parallel iterators of a linalg operation on buffers the outer ones. The operation may be gone afterwards.
+    pub fn linalg_parallel_first(self) {
+        assert!(self.is_linalg(), "{}", self.name());
+        // SAFETY: a live linalg operation.
+        unsafe { tmLinalgParallelFirst(self.0) }
     }
     /// Rewrites a resultless `scf.parallel` to unit steps and zero bases, with the dimensions of each group joined into one
     /// (`groups[i]` is dimension i's). Returns the new loop; this one is gone.
