@@ -16,8 +16,9 @@ pub struct Kernels {
     known: HashMap<String, String>,
 }
 
-const EXPAND: &str =
-    "inline,gpu.func(affine-loop-unroll{unroll-factor=-1 unroll-num-reps=4}),canonicalize,cse,symbol-dce";
+const UNROLL: &str = "gpu.func(affine-loop-unroll{unroll-factor=-1 unroll-num-reps=6}),\
+                      func.func(affine-loop-unroll{unroll-factor=-1 unroll-num-reps=6})";
+const CLEAN: &str = "canonicalize,cse,symbol-dce";
 
 /// What is to be placed.
 pub struct Instance<'a> {
@@ -79,21 +80,52 @@ impl Kernels {
         function.set_attr("sym_name", Attr::string(ctx, &symbol));
         function.set_attr("tinymlir.kernel", Attr::string(ctx, name));
         parsed.destroy();
-        cx.run_pipeline(EXPAND, placed)?;
+        cx.run_pipeline(UNROLL, placed)?;
+        cx.check(at, inline(placed))?;
+        cx.run_pipeline(CLEAN, placed)?;
         self.known.insert(text, symbol.clone());
         Ok(symbol)
     }
 }
 
-/// Replaces the body of the private function `name` of a template's gpu.module by that of `block`, whose arguments
-/// `inputs[i]` become the function's arguments i and whose terminator's operands become its results. Constants from outside
+/// Inlines every call in the kernels of a gpu.module. (Upstream's inliner takes no `gpu.func` for a caller.)
+fn inline(kernels: Op) -> Result<(), String> {
+    let functions: HashMap<String, Op> =
+        kernels.body().into_iter().filter(|f| f.is("func.func")).filter_map(|f| f.symbol().map(|s| (s, f))).collect();
+    let mut left: Vec<Op> =
+        kernels.body().into_iter().filter(|k| k.is("gpu.func")).flat_map(|k| k.find(&["func.call"])).collect();
+    while let Some(call) = left.pop() {
+        let callee = call.attr("callee").and_then(|a| a.as_symbol()).unwrap_or_default();
+        let function = functions.get(&callee).ok_or_else(|| format!("internal error: a kernel calls @{callee}"))?;
+        let copy = function.clone_before(*function);
+        let [block] = copy.blocks(0)[..] else { return Err(format!("internal error: @{callee} has several blocks")) };
+        for (argument, value) in block.arguments().into_iter().zip(call.operands()) {
+            argument.replace_all_uses(value);
+        }
+        let mut ops = block.ops();
+        let end = ops.pop().ok_or("internal error: an empty function")?;
+        for op in ops {
+            op.move_before(call);
+            left.extend(op.walk().into_iter().filter(|o| o.is("func.call")));
+        }
+        let results = end.operands();
+        end.erase();
+        call.replace_with(&results);
+        copy.erase();
+    }
+    Ok(())
+}
+
+/// Replaces the body of the private function `name` of a template's gpu.module by that of `block`, in which each of the
+/// values of `inputs` becomes the function's argument of that number, and whose terminator's operands become its results. Constants from outside
 /// of the block are copied; any other value from outside fails. The results of `linalg.index` must be inputs.
-pub fn set_body(kernels: Op, name: &str, block: Block, inputs: &[Value]) -> Result<(), String> {
+pub fn set_body(kernels: Op, name: &str, block: Block, inputs: &[(Value, usize)]) -> Result<(), String> {
     let missing = || format!("internal error: the template has no function @{name}");
     let function = kernels.lookup(name).ok_or_else(missing)?;
     let body = *function.blocks(0).first().ok_or_else(missing)?;
     let end = body.terminator();
-    let mut map: HashMap<Value, Value> = inputs.iter().copied().zip(body.arguments()).collect();
+    let arguments = body.arguments();
+    let mut map: HashMap<Value, Value> = inputs.iter().map(|(value, i)| (*value, arguments[*i])).collect();
     let mut ops = block.ops();
     let last = ops.pop().ok_or_else(missing)?;
     for op in ops.into_iter().filter(|o| !o.is("linalg.index")) {

@@ -8,8 +8,10 @@ mod dialects;
 #[cfg(test)]
 mod docs;
 pub mod epilogue;
+pub mod host;
 pub mod ir;
 pub mod kernels;
+mod matrices;
 pub mod memory;
 pub mod pipelines;
 pub mod rows;
@@ -31,6 +33,7 @@ mod contraction;
 pub use contraction::{Body, Contraction, View};
 
 passes! {
+    tinymlir_attention,
     tinymlir_blas,
     tinymlir_deallocate,
     tinymlir_decompose,

@@ -87,6 +87,9 @@ pub const PRODUCTS: &[Product] = &[
     },
 ];
 
+/// A softmax between two products.
+pub const ATTENTION: Template = template!("attention_f32.mlir");
+
 /// The reduction within a block of a kernel of rows.
 pub const ROW_REDUCE: Template = template!("row_reduce.mlir");
 

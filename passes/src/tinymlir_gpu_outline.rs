@@ -44,7 +44,7 @@ fn run(cx: &PassCx, module: Op) -> PassResult {
     kept.iter().for_each(|m| m.set_attr(KEEP, Attr::unit(module.ctx())));
     match cx.string("schedule").as_str() {
         "simple" => {}
-        "fast" => cx.run_pipeline(&format!("tinymlir-tuned-matmul{{chip={}}},tinymlir-row-kernels", cx.string("chip")), module)?,
+        "fast" => cx.run_pipeline(&format!("tinymlir-attention,tinymlir-tuned-matmul{{chip={}}},tinymlir-row-kernels", cx.string("chip")), module)?,
         other => return Err(cx.error(module, &format!("cannot be outlined: schedule={other} is neither simple nor fast"))),
     }
     cx.run_pipeline(LOOPS, module)?;

@@ -97,6 +97,7 @@ fn emit(cx: &PassCx, module: Op, kernels: &mut Kernels, group: Group) -> PassRes
             let block = member.op.blocks(0)[0];
             let mut inputs = block.arguments();
             inputs.extend(block.ops().into_iter().filter(|o| o.is("linalg.index")).map(|o| o.result(0)));
+            let inputs: Vec<_> = inputs.into_iter().enumerate().map(|(i, v)| (v, i)).collect();
             set_body(kernels, &format!("operation{i}"), block, &inputs)?;
         }
         Ok(())

@@ -12,11 +12,12 @@ use crate::{
     contraction::Contraction,
     device::source,
     epilogue::{self, Epilogue, Extra, Target},
-    ir::{Op, Opt, Pass, PassCx, PassResult, Value},
+    ir::{Attr, Op, Opt, Pass, PassCx, PassResult, Value},
+    host::{Operand, Text},
+    matrices::Matrices,
     memory::is_aligned,
     kernels::{Instance, Kernels, set_body},
     schedule::{Kind, Layout, PRODUCTS, Product, SPLIT_REDUCE, chip_number, splits},
-    tinymlir_tiled_matmul::plan,
 };
 use mlir_sys::*;
 
@@ -52,13 +53,14 @@ fn run(cx: &PassCx, module: Op) -> PassResult {
         return Err(cx.error(module, &format!("cannot choose kernels: chip '{chip}' is none (sm_NN)")));
     };
     let mut kernels = Kernels::default();
+    let mut workspaces = Workspaces::default();
     // Collected first: elementwise operations join kernels on the way, and are gone.
     let products = module.walk().into_iter().filter(|op| op.is_linalg() && Contraction::of(*op).is_ok());
     for op in products.collect::<Vec<_>>() {
         let Ok(contraction) = Contraction::of(op) else { continue };
         match Call::of(op, &contraction, chip) {
             Ok(None) => {}
-            Ok(Some(call)) => call.emit(cx, module, &mut kernels)?,
+            Ok(Some(call)) => call.emit(cx, module, &mut kernels, &mut workspaces)?,
             Err(reason) => {
                 cx.missed(op, &format!("has no fast kernel: {reason}"));
                 cx.count("declined");
@@ -68,24 +70,35 @@ fn run(cx: &PassCx, module: Op) -> PassResult {
     Ok(())
 }
 
-/// An operand: its buffer, first element, and elements between neighbours along batch, row and column of its role.
-#[derive(Clone)]
-struct Operand {
-    buffer: Value,
-    offset: i64,
-    strides: [i64; 3],
+/// The buffers for the parts of sums: one for each function, as large as its largest need.
+#[derive(Default)]
+struct Workspaces {
+    /// The function, the constant that is the size, the buffer.
+    known: Vec<(Op, Op, Value)>,
 }
 
-impl Operand {
-    fn transposed(self) -> Operand {
-        let [batch, row, column] = self.strides;
-        Operand { strides: [batch, column, row], ..self }
-    }
-    /// Whether rows can be read 16 bytes at a time.
-    fn reads_vectors(&self, sizes: [i64; 3]) -> bool {
-        let [batch, row, column] = self.strides;
-        let multiple = |size: i64, stride: i64| size == 1 || stride % 4 == 0;
-        column == 1 && multiple(sizes[0], batch) && multiple(sizes[1], row) && self.offset % 4 == 0 && is_aligned(self.buffer)
+impl Workspaces {
+    /// The buffer of the function around an operation, for so many elements.
+    fn of(&mut self, op: Op, elements: i64) -> Result<Value, String> {
+        let function = op.parent_named("func.func").ok_or("internal error: a product outside of any function")?;
+        let size = Attr::parse(op.ctx(), &format!("{elements} : index")).ok_or("internal error: a size")?;
+        if let Some((_, constant, buffer)) = self.known.iter().find(|(f, _, _)| *f == function) {
+            if constant.attr("value").and_then(|v| v.as_int()).is_none_or(|now| now < elements) {
+                constant.set_attr("value", size);
+            }
+            return Ok(*buffer);
+        }
+        let first = *function.body().first().ok_or("internal error: an empty function")?;
+        let text = format!(
+            "%n = arith.constant {elements} : index\n%w = memref.alloc(%n) {{alignment = 64 : i64}} : memref<?xf32>\nreturn %w, %n : memref<?xf32>, index"
+        );
+        let made = first.build_before(&[], "", &text)?;
+        let [buffer, size] = made[..] else { return Err("internal error: no workspace".into()) };
+        for end in function.find(&["func.return"]) {
+            end.build_before(&[("w", buffer)], "", "memref.dealloc %w : memref<?xf32>")?;
+        }
+        self.known.push((function, size.def().ok_or("internal error: no size")?, buffer));
+        Ok(buffer)
     }
 }
 
@@ -104,30 +117,9 @@ struct Call {
 
 impl Call {
     fn of(op: Op, contraction: &Contraction, chip: u32) -> Result<Option<Call>, String> {
-        let Some((_, plan)) = plan(op, contraction)? else { return Ok(None) };
-        if !plan.loops.is_empty() {
-            return Err("it has more dimensions than a batch of matrices".into());
-        }
-        let size = |dim: Option<usize>| dim.map_or(Some(1), |d| contraction.sizes[d]).ok_or("a size is dynamic");
-        let (batch, m, n, k) = (size(plan.batch)?, size(plan.row)?, size(plan.column)?, size(plan.sum)?);
-        if [batch, m, n, k].contains(&0) {
-            return Err("it is empty".into());
-        }
-        let operand = |i: usize, roles: [Option<usize>; 2]| -> Result<Operand, String> {
-            let buffer = plan.operands[i];
-            let memref = buffer.ty().memref().ok_or("an operand has no strides")?;
-            let mut strides = [0; 3];
-            for (to, dim) in strides.iter_mut().zip([plan.batch, roles[0], roles[1]]) {
-                if let Some(axis) = dim.and_then(|d| plan.places[d][i]) {
-                    *to = memref.strides[axis].ok_or("a stride is dynamic")?;
-                }
-            }
-            Ok(Operand { buffer, offset: memref.offset.ok_or("an offset is dynamic")?, strides })
-        };
-        let a = operand(0, [plan.row, plan.sum])?;
-        let b = operand(1, [plan.sum, plan.column])?;
-        let c = operand(2, [plan.row, plan.column])?;
-        let output = plan.operands[2];
+        let Some(matrices) = Matrices::of(op, contraction)? else { return Ok(None) };
+        let Matrices { size: [batch, m, n, k], a, b, c, element } = matrices;
+        let output = c.buffer;
         let fill = epilogue::zero_fill(op, output);
         let inputs = [a.buffer, b.buffer];
         let epilogue = fill.and_then(|_| epilogue::find(op, output, inputs, [batch, m, n]));
@@ -148,7 +140,7 @@ impl Call {
             if n < m && n <= 8 && call.target.group.0 == 1 {
                 call = call.transposed();
             }
-            match call.select(chip, &plan.element) {
+            match call.select(chip, &element) {
                 Ok(product) => {
                     call.product = product;
                     if let Kind::Tiled { rows, columns } = product.kind {
@@ -211,7 +203,7 @@ impl Call {
         })
     }
 
-    fn emit(self, cx: &PassCx, module: Op, kernels: &mut Kernels) -> PassResult {
+    fn emit(self, cx: &PassCx, module: Op, kernels: &mut Kernels, workspaces: &mut Workspaces) -> PassResult {
         let at = self.epilogue.as_ref().map_or(self.op, |e| e.op);
         let [batch, m, n, k] = self.size;
         let accumulate = if self.fill.is_some() { "false" } else { "true" };
@@ -227,7 +219,8 @@ impl Call {
         let fill_body = |kernels: Op| -> Result<(), String> {
             let Some(epilogue) = &self.epilogue else { return Ok(()) };
             let block = epilogue.op.blocks(0)[0];
-            let inputs: Vec<Value> = std::iter::once(epilogue.sum).chain(epilogue.extras.iter().map(|(_, v)| *v)).collect();
+            let values = std::iter::once(epilogue.sum).chain(epilogue.extras.iter().map(|(_, v)| *v));
+            let inputs: Vec<_> = values.enumerate().map(|(i, v)| (v, i)).collect();
             set_body(kernels, "epilogue", block, &inputs)
         };
         let skinny = self.product.kind == Kind::Skinny;
@@ -258,8 +251,7 @@ impl Call {
         let split = self.splits > 1;
         if split {
             let slabs = self.splits * batch;
-            text.line(&format!("%slabs = memref.alloc() {{alignment = 64 : i64}} : memref<{slabs}x{m}x{n}xf32>"));
-            text.line(&format!("%s_base, %s_at, %s_n:3, %s_step:3 = memref.extract_strided_metadata %slabs : memref<{slabs}x{m}x{n}xf32> -> memref<f32>, index, index, index, index, index, index, index"));
+            text.line("%s_base, %s_at, %s_n, %s_step = memref.extract_strided_metadata %s : memref<?xf32> -> memref<f32>, index, index, index");
             let base = ("%s_base".to_string(), "%s_at".to_string());
             text.view("cv", &base, &pick([m * n, n, 0, 1]), &pick([slabs, m, 1, n]), &c_type);
         } else {
@@ -298,9 +290,13 @@ impl Call {
             text.view("pv", &base, &[slab * self.splits, slab, n, 1], &[batch, self.splits, m, n], &four("1"));
             text.view("rv", &c, &whole_strides, &whole_sizes, &four("?"));
             text.call(&reduce, &["%pv", "%rv", "%xv", "%yv"], &[four("1"), four("?"), extra_type.clone(), extra_type]);
-            text.line(&format!("memref.dealloc %slabs : memref<{}x{m}x{n}xf32>", self.splits * batch));
         }
-        let inputs = [("a", self.a.buffer), ("b", self.b.buffer), ("c", self.target.buffer), ("x", x.buffer), ("y", y.buffer)];
+        let mut inputs =
+            vec![("a", self.a.buffer), ("b", self.b.buffer), ("c", self.target.buffer), ("x", x.buffer), ("y", y.buffer)];
+        if split {
+            let elements = batch * self.splits * m * n;
+            inputs.push(("s", cx.check(self.op, workspaces.of(self.op, elements))?));
+        }
         cx.check(self.op, at.build_before(&inputs, &text.declarations, &text.body).map(|_| ()))?;
         cx.count("substituted");
         self.clean(cx);
@@ -328,56 +324,5 @@ impl Call {
             cx.count("epilogues");
             crate::memory::erase_unread(buffer);
         }
-    }
-}
-
-/// Host code under construction.
-#[derive(Default)]
-struct Text {
-    body: String,
-    declarations: String,
-}
-
-impl Text {
-    fn line(&mut self, text: &str) {
-        self.body += text;
-        self.body.push('\n');
-    }
-    fn constant(&mut self, name: &str, value: i64) {
-        self.line(&format!("%{name} = arith.constant {value} : index"));
-    }
-    /// Takes operand `%name` apart: the names of its base buffer and of its first element's place.
-    fn operand(&mut self, name: &str, operand: &Operand) -> (String, String) {
-        let ty = operand.buffer.ty();
-        let rank = ty.shape().map_or(0, |s| s.len());
-        let parts = if rank == 0 { String::new() } else { format!(", %{name}_n:{rank}, %{name}_step:{rank}") };
-        let index = ", index".repeat(2 * rank);
-        self.line(&format!("%{name}_base, %{name}_at{parts} = memref.extract_strided_metadata %{name} : {ty} -> memref<f32>, index{index}"));
-        self.constant(&format!("{name}_offset"), operand.offset);
-        (format!("%{name}_base"), format!("%{name}_offset"))
-    }
-    /// A view of the base with these strides and sizes, as `ty` says; sizes and strides are values.
-    fn view(&mut self, name: &str, base: &(String, String), strides: &[i64], sizes: &[i64], ty: &str) {
-        let mut values = |kind: &str, list: &[i64], fixed_last: bool| {
-            let mut out = vec![];
-            for (i, value) in list.iter().enumerate() {
-                if fixed_last && i + 1 == list.len() {
-                    out.push("1".to_string());
-                    continue;
-                }
-                self.line(&format!("%{name}_{kind}{i} = arith.constant {value} : index"));
-                out.push(format!("%{name}_{kind}{i}"));
-            }
-            out.join(", ")
-        };
-        let sizes = values("size", sizes, false);
-        let strides = values("stride", strides, ty.contains(", 1], offset"));
-        let (buffer, offset) = base;
-        self.line(&format!("%{name} = memref.reinterpret_cast {buffer} to offset: [{offset}], sizes: [{sizes}], strides: [{strides}] : memref<f32> to {ty}"));
-    }
-    fn call(&mut self, symbol: &str, arguments: &[&str], types: &[String]) {
-        let (arguments, types) = (arguments.join(", "), types.join(", "));
-        self.line(&format!("func.call @{symbol}({arguments}) : ({types}) -> ()"));
-        self.declarations += &format!("func.func private @{symbol}({types})\n");
     }
 }

@@ -41,7 +41,11 @@ fn run(cx: &PassCx, module: Op) -> PassResult {
 fn divergent(op: Op) -> Option<Op> {
     std::iter::successors(op.parent(), |p| p.parent())
         .take_while(|p| !p.is("gpu.func") && !p.is("gpu.launch"))
-        .find(|p| p.name().starts_with("scf.") && p.operands().into_iter().any(depends_on_thread))
+        .find(|p| {
+            // The bounds and the step of a loop decide; the values that it carries do not.
+            let deciding = if p.is("scf.for") { 3 } else { usize::MAX };
+            p.name().starts_with("scf.") && p.operands().into_iter().take(deciding).any(depends_on_thread)
+        })
 }
 
 /// Whether a value may differ between the threads of a block.

@@ -1,0 +1,83 @@
+//! Host code that calls a template's launching function on views of buffers.
+
+use crate::{ir::Value, memory::is_aligned};
+
+/// An operand: its buffer, first element, and elements between neighbours along batch, row and column of its role.
+#[derive(Clone)]
+pub struct Operand {
+    pub buffer: Value,
+    pub offset: i64,
+    pub strides: [i64; 3],
+}
+
+impl Operand {
+    /// With rows and columns exchanged.
+    pub fn transposed(self) -> Operand {
+        let [batch, row, column] = self.strides;
+        Operand { strides: [batch, column, row], ..self }
+    }
+    /// Whether rows can be read 16 bytes at a time.
+    pub fn reads_vectors(&self, sizes: [i64; 3]) -> bool {
+        let [batch, row, column] = self.strides;
+        let multiple = |size: i64, stride: i64| size == 1 || stride % 4 == 0;
+        column == 1
+            && multiple(sizes[0], batch)
+            && multiple(sizes[1], row)
+            && self.offset % 4 == 0
+            && is_aligned(self.buffer)
+    }
+}
+
+/// Host code under construction.
+#[derive(Default)]
+pub struct Text {
+    pub body: String,
+    pub declarations: String,
+}
+
+impl Text {
+    /// Adds a line.
+    pub fn line(&mut self, text: &str) {
+        self.body += text;
+        self.body.push('\n');
+    }
+    /// Adds the constant `%name`, an index.
+    pub fn constant(&mut self, name: &str, value: i64) {
+        self.line(&format!("%{name} = arith.constant {value} : index"));
+    }
+    /// Takes operand `%name` apart: the names of its base buffer and of its first element's place.
+    pub fn operand(&mut self, name: &str, operand: &Operand) -> (String, String) {
+        let ty = operand.buffer.ty();
+        let rank = ty.shape().map_or(0, |s| s.len());
+        let parts = if rank == 0 { String::new() } else { format!(", %{name}_n:{rank}, %{name}_step:{rank}") };
+        let index = ", index".repeat(2 * rank);
+        self.line(&format!("%{name}_base, %{name}_at{parts} = memref.extract_strided_metadata %{name} : {ty} -> memref<f32>, index{index}"));
+        self.constant(&format!("{name}_offset"), operand.offset);
+        (format!("%{name}_base"), format!("%{name}_offset"))
+    }
+    /// A view of the base with these strides and sizes, as `ty` says; sizes and strides are values.
+    pub fn view(&mut self, name: &str, base: &(String, String), strides: &[i64], sizes: &[i64], ty: &str) {
+        let mut values = |kind: &str, list: &[i64], fixed_last: bool| {
+            let mut out = vec![];
+            for (i, value) in list.iter().enumerate() {
+                if fixed_last && i + 1 == list.len() {
+                    out.push("1".to_string());
+                    continue;
+                }
+                self.line(&format!("%{name}_{kind}{i} = arith.constant {value} : index"));
+                out.push(format!("%{name}_{kind}{i}"));
+            }
+            out.join(", ")
+        };
+        let sizes = values("size", sizes, false);
+        let strides = values("stride", strides, ty.contains(", 1], offset"));
+        let (buffer, offset) = base;
+        self.line(&format!("%{name} = memref.reinterpret_cast {buffer} to offset: [{offset}], sizes: [{sizes}], strides: [{strides}] : memref<f32> to {ty}"));
+    }
+    /// Adds a call of a function of the module.
+    pub fn call(&mut self, symbol: &str, arguments: &[&str], types: &[String]) {
+        let (arguments, types) = (arguments.join(", "), types.join(", "));
+        self.line(&format!("func.call @{symbol}({arguments}) : ({types}) -> ()"));
+        self.declarations += &format!("func.func private @{symbol}({types})\n");
+    }
+}

@@ -1,0 +1,47 @@
+//! A product as matrices: static sizes, and operands as rows and columns in memory.
+
+use crate::{contraction::Contraction, host::Operand, ir::Op, tinymlir_tiled_matmul::plan};
+
+/// C += A B for a batch of matrices with static sizes and strides. A role without a dimension is of size 1 and stride 0.
+pub struct Matrices {
+    /// Batches, rows, columns, summed elements.
+    pub size: [i64; 4],
+    /// Rows along m, columns along k.
+    pub a: Operand,
+    /// Rows along k, columns along n.
+    pub b: Operand,
+    /// Rows along m, columns along n.
+    pub c: Operand,
+    /// The element type.
+    pub element: String,
+}
+
+impl Matrices {
+    /// Takes a product apart; nothing where no dimension is summed, and the reason where it is no batch of static matrices.
+    pub fn of(op: Op, contraction: &Contraction) -> Result<Option<Matrices>, String> {
+        let Some((_, plan)) = plan(op, contraction)? else { return Ok(None) };
+        if !plan.loops.is_empty() {
+            return Err("it has more dimensions than a batch of matrices".into());
+        }
+        let size = |dim: Option<usize>| dim.map_or(Some(1), |d| contraction.sizes[d]).ok_or("a size is dynamic");
+        let size = [size(plan.batch)?, size(plan.row)?, size(plan.column)?, size(plan.sum)?];
+        if size.contains(&0) {
+            return Err("it is empty".into());
+        }
+        let operand = |i: usize, roles: [Option<usize>; 2]| -> Result<Operand, String> {
+            let buffer = plan.operands[i];
+            let memref = buffer.ty().memref().ok_or("an operand has no strides")?;
+            let mut strides = [0; 3];
+            for (to, dim) in strides.iter_mut().zip([plan.batch, roles[0], roles[1]]) {
+                if let Some(axis) = dim.and_then(|d| plan.places[d][i]) {
+                    *to = memref.strides[axis].ok_or("a stride is dynamic")?;
+                }
+            }
+            Ok(Operand { buffer, offset: memref.offset.ok_or("an offset is dynamic")?, strides })
+        };
+        let a = operand(0, [plan.row, plan.sum])?;
+        let b = operand(1, [plan.sum, plan.column])?;
+        let c = operand(2, [plan.row, plan.column])?;
+        Ok(Some(Matrices { size, a, b, c, element: plan.element.clone() }))
+    }
+}

@@ -1,0 +1,173 @@
+// RUN: tinymlir-opt %s --tinymlir-attention | FileCheck %s
+
+#id = affine_map<(b, i, j) -> (b, i, j)>
+#row = affine_map<(b, i, j) -> (b, i)>
+#qi = affine_map<(b, i, j, k) -> (b, i, k)>
+#kj = affine_map<(b, i, j, k) -> (b, j, k)>
+#ij = affine_map<(b, i, j, k) -> (b, i, j)>
+#swapped = affine_map<(i, b, j) -> (b, i, j)>
+#swapped_row = affine_map<(i, b, j) -> (b, i)>
+#swapped_id = affine_map<(i, b, j) -> (i, b, j)>
+
+// The quotient by the sum comes after the second product, and permutes the result: heads beside each other. The mask keeps
+// what is not after a row. Nothing between remains.
+// CHECK-LABEL: func.func @late
+// CHECK-NOT: linalg
+// CHECK-NOT: memref.alloc
+// CHECK: memref.reinterpret_cast
+// CHECK: call @attention_causal_f32(
+// CHECK-NOT: linalg
+// CHECK: return
+func.func @late(%q: memref<12x100x64xf32>, %k: memref<12x100x64xf32>, %v: memref<12x100x64xf32>, %r: memref<100x12x64xf32>) {
+  %zero = arith.constant 0.0 : f32
+  %low = arith.constant 0xFF800000 : f32
+  %scale = arith.constant 0.125 : f32
+  %s = memref.alloc() : memref<12x100x100xf32>
+  linalg.fill ins(%zero : f32) outs(%s : memref<12x100x100xf32>)
+  linalg.batch_matmul indexing_maps = [#qi, #kj, #ij] ins(%q, %k : memref<12x100x64xf32>, memref<12x100x64xf32>) outs(%s : memref<12x100x100xf32>)
+  linalg.generic {indexing_maps = [#id], iterator_types = ["parallel", "parallel", "parallel"]} outs(%s : memref<12x100x100xf32>) {
+  ^bb0(%x: f32):
+    %row = linalg.index 1 : index
+    %column = linalg.index 2 : index
+    %keeps = arith.cmpi ule, %column, %row : index
+    %scaled = arith.mulf %x, %scale : f32
+    %score = arith.select %keeps, %scaled, %low : f32
+    linalg.yield %score : f32
+  }
+  %max = memref.alloc() : memref<12x100xf32>
+  linalg.fill ins(%low : f32) outs(%max : memref<12x100xf32>)
+  linalg.generic {indexing_maps = [#id, #row], iterator_types = ["parallel", "parallel", "reduction"]} ins(%s : memref<12x100x100xf32>) outs(%max : memref<12x100xf32>) {
+  ^bb0(%x: f32, %out: f32):
+    %m = arith.maximumf %x, %out : f32
+    linalg.yield %m : f32
+  }
+  %e = memref.alloc() : memref<12x100x100xf32>
+  linalg.generic {indexing_maps = [#id, #row, #id], iterator_types = ["parallel", "parallel", "parallel"]} ins(%s, %max : memref<12x100x100xf32>, memref<12x100xf32>) outs(%e : memref<12x100x100xf32>) {
+  ^bb0(%x: f32, %m: f32, %out: f32):
+    %d = arith.subf %x, %m : f32
+    %y = math.exp %d : f32
+    linalg.yield %y : f32
+  }
+  %sum = memref.alloc() : memref<12x100xf32>
+  linalg.fill ins(%zero : f32) outs(%sum : memref<12x100xf32>)
+  linalg.generic {indexing_maps = [#id, #row], iterator_types = ["parallel", "parallel", "reduction"]} ins(%e : memref<12x100x100xf32>) outs(%sum : memref<12x100xf32>) {
+  ^bb0(%x: f32, %out: f32):
+    %m = arith.addf %x, %out : f32
+    linalg.yield %m : f32
+  }
+  %o = memref.alloc() : memref<12x100x64xf32>
+  linalg.fill ins(%zero : f32) outs(%o : memref<12x100x64xf32>)
+  linalg.batch_matmul ins(%e, %v : memref<12x100x100xf32>, memref<12x100x64xf32>) outs(%o : memref<12x100x64xf32>)
+  linalg.generic {indexing_maps = [#swapped, #swapped_row, #swapped_id], iterator_types = ["parallel", "parallel", "parallel"]} ins(%o, %sum : memref<12x100x64xf32>, memref<12x100xf32>) outs(%r : memref<100x12x64xf32>) {
+  ^bb0(%x: f32, %l: f32, %out: f32):
+    %y = arith.divf %x, %l : f32
+    linalg.yield %y : f32
+  }
+  return
+}
+
+// The quotient comes first, as a softmax has it; a mask that keeps what comes after is computed but skips nothing.
+// CHECK-LABEL: func.func @early
+// CHECK-NOT: linalg
+// CHECK: call @attention_f32(
+// CHECK-NOT: linalg
+// CHECK: return
+func.func @early(%q: memref<12x100x64xf32>, %k: memref<12x100x64xf32>, %v: memref<12x100x64xf32>, %r: memref<12x100x64xf32>) {
+  %zero = arith.constant 0.0 : f32
+  %low = arith.constant 0xFF800000 : f32
+  %scale = arith.constant 0.125 : f32
+  %s = memref.alloc() : memref<12x100x100xf32>
+  linalg.fill ins(%zero : f32) outs(%s : memref<12x100x100xf32>)
+  linalg.batch_matmul indexing_maps = [#qi, #kj, #ij] ins(%q, %k : memref<12x100x64xf32>, memref<12x100x64xf32>) outs(%s : memref<12x100x100xf32>)
+  linalg.generic {indexing_maps = [#id], iterator_types = ["parallel", "parallel", "parallel"]} outs(%s : memref<12x100x100xf32>) {
+  ^bb0(%x: f32):
+    %row = linalg.index 1 : index
+    %column = linalg.index 2 : index
+    %keeps = arith.cmpi uge, %column, %row : index
+    %scaled = arith.mulf %x, %scale : f32
+    %score = arith.select %keeps, %scaled, %low : f32
+    linalg.yield %score : f32
+  }
+  %max = memref.alloc() : memref<12x100xf32>
+  linalg.fill ins(%low : f32) outs(%max : memref<12x100xf32>)
+  linalg.generic {indexing_maps = [#id, #row], iterator_types = ["parallel", "parallel", "reduction"]} ins(%s : memref<12x100x100xf32>) outs(%max : memref<12x100xf32>) {
+  ^bb0(%x: f32, %out: f32):
+    %m = arith.maximumf %x, %out : f32
+    linalg.yield %m : f32
+  }
+  %e = memref.alloc() : memref<12x100x100xf32>
+  linalg.generic {indexing_maps = [#id, #row, #id], iterator_types = ["parallel", "parallel", "parallel"]} ins(%s, %max : memref<12x100x100xf32>, memref<12x100xf32>) outs(%e : memref<12x100x100xf32>) {
+  ^bb0(%x: f32, %m: f32, %out: f32):
+    %d = arith.subf %x, %m : f32
+    %y = math.exp %d : f32
+    linalg.yield %y : f32
+  }
+  %sum = memref.alloc() : memref<12x100xf32>
+  linalg.fill ins(%zero : f32) outs(%sum : memref<12x100xf32>)
+  linalg.generic {indexing_maps = [#id, #row], iterator_types = ["parallel", "parallel", "reduction"]} ins(%e : memref<12x100x100xf32>) outs(%sum : memref<12x100xf32>) {
+  ^bb0(%x: f32, %out: f32):
+    %m = arith.addf %x, %out : f32
+    linalg.yield %m : f32
+  }
+  linalg.generic {indexing_maps = [#id, #row, #id], iterator_types = ["parallel", "parallel", "parallel"]} ins(%e, %sum : memref<12x100x100xf32>, memref<12x100xf32>) outs(%e : memref<12x100x100xf32>) {
+  ^bb0(%x: f32, %l: f32, %out: f32):
+    %y = arith.divf %x, %l : f32
+    linalg.yield %y : f32
+  }
+  linalg.fill ins(%zero : f32) outs(%r : memref<12x100x64xf32>)
+  linalg.batch_matmul ins(%e, %v : memref<12x100x100xf32>, memref<12x100x64xf32>) outs(%r : memref<12x100x64xf32>)
+  return
+}
+
+// The weights are read once more: everything stays.
+// CHECK-LABEL: func.func @weights_wanted
+// CHECK-NOT: call
+// CHECK: linalg.batch_matmul
+// CHECK: linalg.batch_matmul
+func.func @weights_wanted(%q: memref<12x100x64xf32>, %k: memref<12x100x64xf32>, %v: memref<12x100x64xf32>, %r: memref<12x100x64xf32>, %w: memref<12x100x100xf32>) {
+  %zero = arith.constant 0.0 : f32
+  %low = arith.constant 0xFF800000 : f32
+  %scale = arith.constant 0.125 : f32
+  %s = memref.alloc() : memref<12x100x100xf32>
+  linalg.fill ins(%zero : f32) outs(%s : memref<12x100x100xf32>)
+  linalg.batch_matmul indexing_maps = [#qi, #kj, #ij] ins(%q, %k : memref<12x100x64xf32>, memref<12x100x64xf32>) outs(%s : memref<12x100x100xf32>)
+  linalg.generic {indexing_maps = [#id], iterator_types = ["parallel", "parallel", "parallel"]} outs(%s : memref<12x100x100xf32>) {
+  ^bb0(%x: f32):
+    %row = linalg.index 1 : index
+    %column = linalg.index 2 : index
+    %keeps = arith.cmpi ule, %column, %row : index
+    %scaled = arith.mulf %x, %scale : f32
+    %score = arith.select %keeps, %scaled, %low : f32
+    linalg.yield %score : f32
+  }
+  %max = memref.alloc() : memref<12x100xf32>
+  linalg.fill ins(%low : f32) outs(%max : memref<12x100xf32>)
+  linalg.generic {indexing_maps = [#id, #row], iterator_types = ["parallel", "parallel", "reduction"]} ins(%s : memref<12x100x100xf32>) outs(%max : memref<12x100xf32>) {
+  ^bb0(%x: f32, %out: f32):
+    %m = arith.maximumf %x, %out : f32
+    linalg.yield %m : f32
+  }
+  %e = memref.alloc() : memref<12x100x100xf32>
+  linalg.generic {indexing_maps = [#id, #row, #id], iterator_types = ["parallel", "parallel", "parallel"]} ins(%s, %max : memref<12x100x100xf32>, memref<12x100xf32>) outs(%e : memref<12x100x100xf32>) {
+  ^bb0(%x: f32, %m: f32, %out: f32):
+    %d = arith.subf %x, %m : f32
+    %y = math.exp %d : f32
+    linalg.yield %y : f32
+  }
+  %sum = memref.alloc() : memref<12x100xf32>
+  linalg.fill ins(%zero : f32) outs(%sum : memref<12x100xf32>)
+  linalg.generic {indexing_maps = [#id, #row], iterator_types = ["parallel", "parallel", "reduction"]} ins(%e : memref<12x100x100xf32>) outs(%sum : memref<12x100xf32>) {
+  ^bb0(%x: f32, %out: f32):
+    %m = arith.addf %x, %out : f32
+    linalg.yield %m : f32
+  }
+  linalg.generic {indexing_maps = [#id, #row, #id], iterator_types = ["parallel", "parallel", "parallel"]} ins(%e, %sum : memref<12x100x100xf32>, memref<12x100xf32>) outs(%e : memref<12x100x100xf32>) {
+  ^bb0(%x: f32, %l: f32, %out: f32):
+    %y = arith.divf %x, %l : f32
+    linalg.yield %y : f32
+  }
+  linalg.fill ins(%zero : f32) outs(%r : memref<12x100x64xf32>)
+  linalg.batch_matmul ins(%e, %v : memref<12x100x100xf32>, memref<12x100x64xf32>) outs(%r : memref<12x100x64xf32>)
+  memref.copy %e, %w : memref<12x100x100xf32> to memref<12x100x100xf32>
+  return
+}
