@@ -83,6 +83,7 @@ fn run(cx: &PassCx, module: Op) -> PassResult {
     narrow_exponents(cx, module)?;
     cx.run_pipeline(&format!("tinymlir-record-signatures,tinymlir-expand-math,tinymlir-lower-asserts,{DEVICE}"), module)?;
     for kernels in module.find(&["gpu.module"]) {
+        exact_roots(cx, kernels)?;
         check_lowered(cx, kernels)?;
     }
     let host = HOST_TO_LLVM.replace("convert-index-to-llvm", "gpu-to-llvm,convert-index-to-llvm");
@@ -199,6 +200,22 @@ fn legalize_names(module: Op) {
             }
         }
     }
+}
+
+/// Takes square roots by the instruction that rounds correctly: libdevice's function asks the compiler for the choice, and
+/// LLVM's answer is the approximate one.
+fn exact_roots(cx: &PassCx, kernels: Op) -> PassResult {
+    for call in kernels.find(&["llvm.call"]) {
+        let callee = call.attr("callee").and_then(|a| a.as_symbol());
+        if !callee.is_some_and(|c| c == "__nv_sqrtf" || c == "__nv_sqrt") {
+            continue;
+        }
+        let ty = call.operand(0).ty();
+        let text = format!("%r = llvm.intr.sqrt(%x) : ({ty}) -> {ty}\nreturn %r : {ty}");
+        let root = cx.check(call, call.build_before(&[("x", call.operand(0))], "", &text))?;
+        call.replace_with(&root);
+    }
+    Ok(())
 }
 
 /// Nothing but LLVM is left in a kernel module.
