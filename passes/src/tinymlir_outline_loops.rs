@@ -1,11 +1,11 @@
-//! `tinymlir-outline-loops`: linalg operations on memrefs become calls of functions, equal ones of the same function.
+//! `tinymlir-outline-loops`: linalg operations and parallel loops become calls of functions, equal ones of the same function.
 //!
 //! Twelve equal layers hold every loop nest twelve times, and a compiler's time grows faster than the size of a function.
-//! This moves each linalg operation into a private function of the values that it uses; operations that differ in nothing
-//! but those values share one. Constants move along, so that they stay visible where they fold. Runs on bufferized
+//! This moves each linalg operation on memrefs and each `scf.forall` into a private function of the values that it uses;
+//! those that differ in nothing but these values share one. Constants move along, so that they stay visible where they fold. Runs on bufferized
 //! functions after contractions have been substituted and before linalg becomes loops.
 //!
-//! It leaves alone operations inside a `gpu.module` or inside a region of another linalg operation, and whole functions
+//! It leaves alone operations inside a `gpu.module` or inside a region of another such operation, and whole functions
 //! that hold a single operation, where nothing would be gained.
 
 use crate::ir::{Op, Pass, PassCx, PassResult, Value};
@@ -13,7 +13,7 @@ use std::collections::{HashMap, HashSet};
 
 pub static PASS: Pass = Pass {
     argument: "tinymlir-outline-loops",
-    description: "Move linalg operations on memrefs into functions that equal ones share",
+    description: "Move linalg operations and parallel loops into functions that equal ones share",
     anchor: "builtin.module",
     options: &[],
     statistics: &[("operations", "Operations that became calls"), ("functions", "Functions that were made")],
@@ -57,13 +57,14 @@ fn run(cx: &PassCx, module: Op) -> PassResult {
     Ok(())
 }
 
-/// A linalg operation without results, in host code, inside no other one.
+/// A linalg operation or an `scf.forall` without results, in host code, inside no other one.
 fn outlinable(op: Op) -> bool {
-    let inside_linalg = || std::iter::successors(op.parent(), |p| p.parent()).any(|p| p.is_linalg());
-    op.is_linalg()
+    let is_loop = |op: Op| op.is_linalg() || op.is("scf.forall");
+    let inside_another = || std::iter::successors(op.parent(), |p| p.parent()).any(is_loop);
+    is_loop(op)
         && op.results().is_empty()
         && op.operands().iter().all(|v| !v.ty().is_tensor())
-        && !inside_linalg()
+        && !inside_another()
         && op.parent_named("gpu.launch").is_none()
 }
 

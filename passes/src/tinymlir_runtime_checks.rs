@@ -215,6 +215,12 @@ fn access(op: Op, buffer: usize, tensors: bool, checks: &mut Checks) {
 fn range(index: Value) -> Option<(i64, i64)> {
     if let Some((block, number)) = index.block_argument() {
         let around = block.parent();
+        if around.is("scf.forall") {
+            // Results follow the indices; steps are positive.
+            let bound = |name: &str| *around.attr(name)?.as_static_sizes()?.get(number)?;
+            let (low, high) = (bound("staticLowerBound")?, bound("staticUpperBound")?);
+            return Some((low, (high - 1).max(low)));
+        }
         if !around.is("scf.for") || number != 0 {
             return None;
         }
@@ -291,6 +297,13 @@ fn subview(op: Op, checks: &mut Checks) {
     for axis in 0..shape.len() {
         if let (Some(offset), Some(size), Some(stride), Some(whole)) = (offsets[axis], sizes[axis], strides[axis], shape[axis])
             && (size == 0 || offset >= 0 && offset + (size - 1) * stride < whole)
+        {
+            continue;
+        }
+        // A place that loops of known bounds go through.
+        let place = offset_values[axis].and_then(|v| range(checks.operands[v]));
+        if let (Some((low, high)), Some(size), Some(stride), Some(whole)) = (place, sizes[axis], strides[axis], shape[axis])
+            && (low >= 0 && stride > 0 && high + (size - 1).max(0) * stride < whole)
         {
             continue;
         }

@@ -136,6 +136,8 @@ impl Body<'_> {
             (Reduction::Sum, false) => "arith.addi",
             (Reduction::Max, true) => "arith.maximumf",
             (Reduction::Max, false) => "arith.maxsi",
+            (Reduction::Min, true) => "arith.minimumf",
+            (Reduction::Min, false) => "arith.minsi",
         };
         self.op(format_args!("{name} {element}, {total} : {dtype}"))
     }

@@ -1,7 +1,7 @@
 //! Arithmetic, comparisons, choice and conversion, element by element with broadcasting.
 
 use super::{
-    graph::{Comparison, INVALID, Map, Op, Value},
+    graph::{Comparison, Graph, INVALID, Map, Op, Value},
     types::{Promotion, Type, broadcast, check_dtype},
 };
 use crate::DType;
@@ -39,6 +39,11 @@ enum Domain {
 }
 
 impl<'g> Value<'g> {
+    /// The graph that it is part of.
+    pub fn graph(self) -> &'g Graph {
+        self.graph
+    }
+
     /// The type; after an error that of a scalar.
     pub fn ty(self) -> Type {
         match self.id {

@@ -36,7 +36,8 @@ pub(super) fn function(graph: &Inner, name: &str, results: &[(&str, Value)]) -> 
         .map(|a| {
             let range = a.range.as_ref().map(|r| format!(", tinymlir.range = [{}, {}]", r.start, r.end));
             let (ssa, ty, label) = (ssa_name(&a.name), a.ty.mlir(), &a.name);
-            format!("    {ssa}: {ty} {{tinymlir.name = {label:?}{}}}", range.unwrap_or_default())
+            let writable = if a.writable { ", tinymlir.writable" } else { "" };
+            format!("    {ssa}: {ty} {{tinymlir.name = {label:?}{}{writable}}}", range.unwrap_or_default())
         })
         .collect();
     let body: String = emitter.lines.lines().map(|line| format!("  {line}\n")).collect();
@@ -81,6 +82,11 @@ fn needed(graph: &Inner, results: &[(&str, Value)]) -> Vec<Id> {
             }
             Op::Concat(args, _) => args.iter().for_each(|&arg| needed[arg] = true),
             Op::Gather { table, ids, .. } => (needed[*table], needed[*ids]) = (true, true),
+            Op::Update { target, rows, position, .. } => {
+                (needed[*target], needed[*rows]) = (true, true);
+                needed[*position] |= !matches!(graph.nodes[*position].op, Op::Constant(_));
+            }
+            Op::Store { value, target } => (needed[*value], needed[*target]) = (true, true),
             Op::Reduce(_, _, arg) | Op::Reshape(arg) | Op::Transpose(arg, _) | Op::Slice { arg, .. } => {
                 needed[*arg] = true
             }
@@ -92,7 +98,7 @@ fn needed(graph: &Inner, results: &[(&str, Value)]) -> Vec<Id> {
 pub(super) struct Emitter<'a> {
     pub(super) graph: &'a Inner,
     lines: String,
-    next: usize,
+    pub(super) next: usize,
     /// Each node's value without its phantom axes.
     values: HashMap<Id, String>,
     /// Those that were needed with them.
@@ -155,6 +161,13 @@ impl<'a> Emitter<'a> {
             }
             Op::Concat(args, axis) => self.concat(node, args, *axis),
             Op::Gather { table, ids, axis } => self.gather(node, *table, *ids, *axis),
+            Op::Update { target, rows, position, axis } => self.update(node, *target, *rows, *position, *axis),
+            Op::Store { value, target } => {
+                let (value, target, ty) = (self.full(*value), self.full(*target), node.ty.mlir());
+                self.op(format_args!(
+                    "bufferization.materialize_in_destination {value} in {target} : ({ty}, {ty}) -> {ty}"
+                ))
+            }
         }
     }
 
@@ -302,6 +315,10 @@ impl<'a> Emitter<'a> {
             Reduction::Max if dtype.is_float() => f64::NEG_INFINITY,
             Reduction::Max if dtype == DType::I32 => f64::from(i32::MIN),
             Reduction::Max => i64::MIN as f64,
+            Reduction::Min if dtype.is_float() => f64::INFINITY,
+            Reduction::Min if dtype == DType::I32 => f64::from(i32::MAX),
+            // As an integer it is the largest one: the conversion saturates.
+            Reduction::Min => i64::MAX as f64,
         };
         self.generic(&iterators, vec![input], node.ty.clone(), kept, Some(start), |body, args| {
             body.reduce(kind, &args[0], &args[1], dtype)

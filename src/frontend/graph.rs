@@ -57,6 +57,7 @@ pub(super) enum Comparison {
 pub(super) enum Reduction {
     Sum,
     Max,
+    Min,
 }
 
 /// What a node computes; shapes are resolved and operands have the element types that the operation needs.
@@ -89,6 +90,18 @@ pub(super) enum Op {
         ids: Id,
         axis: usize,
     },
+    /// `target` with `rows` from `position` on along an axis; a constant position is a static one.
+    Update {
+        target: Id,
+        rows: Id,
+        position: Id,
+        axis: usize,
+    },
+    /// The value in the memory of the target, a writable argument.
+    Store {
+        value: Id,
+        target: Id,
+    },
 }
 
 #[derive(Clone, Debug)]
@@ -111,6 +124,14 @@ pub struct Argument {
     pub range: Option<Range<i64>>,
     /// The array that was captured from the host; `None` for an input.
     pub captured: Option<Tensor>,
+    /// Whether the function may compute in its memory: `tinymlir.writable`.
+    pub writable: bool,
+}
+
+impl Argument {
+    fn new(name: &str, ty: Type) -> Argument {
+        Argument { name: name.into(), ty, range: None, captured: None, writable: false }
+    }
 }
 
 #[derive(Debug, Default)]
@@ -155,21 +176,20 @@ impl Graph {
     /// An argument of the function. Refused: a name that occurs twice, an element type without operations.
     #[track_caller]
     pub fn input(&self, name: &str, dtype: DType, shape: &[usize]) -> Value<'_> {
-        self.argument("input", Argument { name: name.into(), ty: Type::new(dtype, shape), range: None, captured: None })
+        self.argument("input", Argument::new(name, Type::new(dtype, shape)))
     }
 
     /// An argument of integers in `range`; the compiled function does not check it, [`Value::gather`] does.
     #[track_caller]
     pub fn input_in_range(&self, name: &str, dtype: DType, shape: &[usize], range: Range<i64>) -> Value<'_> {
-        let ty = Type::new(dtype, shape);
-        self.argument("input", Argument { name: name.into(), ty, range: Some(range), captured: None })
+        self.argument("input", Argument { range: Some(range), ..Argument::new(name, Type::new(dtype, shape)) })
     }
 
     /// A host array: a trailing argument of the function, which [`Function::captured`](super::Function::captured) hands on.
     #[track_caller]
     pub fn capture(&self, name: &str, array: Tensor) -> Value<'_> {
         let ty = Type::new(array.dtype(), array.shape());
-        self.argument("capture", Argument { name: name.into(), ty, range: None, captured: Some(array) })
+        self.argument("capture", Argument { captured: Some(array), ..Argument::new(name, ty) })
     }
 
     /// A number of rank 0, with an element type of its own (unlike a Rust number in an expression).

@@ -75,6 +75,10 @@ fn reductions() {
         (|x, _, _| x.sum(&[-2, -1], true), &[15.]),
         (|x, _, _| x.max(&[1], false), &[2., 5.]),
         (|x, _, _| (0.0 - x).max(&[], true), &[0.]),
+        (|x, _, _| x.min(&[1], false), &[0., 3.]),
+        (|x, y, _| (y - x).min(&[], false), &[7.]),
+        (|x, _, _| x.cast(I64).min(&[0], false).cast(F32), &[0., 1., 2.]),
+        (|_, _, ids| ids.min(&[0], true).cast(F32), &[1., 0.]),
         (|x, _, _| x.mean(&[1], true), &[1., 4.]),
         (|x, _, _| x.mean(&[], false), &[2.5]),
         (|x, _, _| (x * 0.0).softmax(-1), &[1. / 3.; 6]),
@@ -125,7 +129,38 @@ fn elements_that_move() {
             &[0., 10., 20., 1., 11., 21.],
         ),
         (|x, _, _| x.reshape(&[3, 2]), &[0., 1., 2., 3., 4., 5.]),
+        // At a position that is known, and at one that is data.
+        (|x, y, _| x.update(y.reshape(&[1, 3]), x.graph.scalar(I32, 1.0), 0), &[0., 1., 2., 10., 20., 30.]),
+        (|x, y, ids| x.update(y.reshape(&[1, 3]), ids.index(0, 0).slice(0, 1..2), 0), &[10., 20., 30., 3., 4., 5.]),
+        (|x, y, ids| x.update(y.reshape(&[1, 3]), ids.index(0, 1).index(0, 0), 0), &[0., 1., 2., 10., 20., 30.]),
+        (|x, _, ids| x.update(x.slice(1, 1..3) * 2.0, ids.index(0, 0).index(0, 1), 1), &[2., 4., 2., 8., 10., 5.]),
     ]);
+}
+
+#[test]
+fn writable_arguments_are_updated_in_place() {
+    let g = Graph::new();
+    let cache = g.input("cache", F32, &[2, 3]).writable();
+    let position = g.input_in_range("position", I32, &[1], 0..3).writable();
+    let column = g.input("column", F32, &[2, 1]);
+    let updated = cache.update(column, position, 1);
+    let results =
+        [("sum", updated.sum(&[1], false)), ("cache", updated), ("position", (position + 1.0).store(position))];
+    let function = g.finish("main", &results).unwrap();
+    let executable = compile(module(&[function]).as_str(), &Options::default()).unwrap();
+    let mut arguments = [
+        Tensor::from_slice(&[2, 3], &[0f32, 1.0, 2.0, 3.0, 4.0, 5.0]).into(),
+        Tensor::from_slice(&[1], &[1i32]).into(),
+        Tensor::from_slice(&[2, 1], &[10f32, 20.0]).into(),
+    ];
+    for (sums, next) in [([12.0, 28.0], 2.0), ([20.0, 43.0], 3.0)] {
+        let results = executable.call_in_place("main", &mut arguments).unwrap();
+        let [sum, _, position] = &results[..] else { panic!("{} results", results.len()) };
+        assert_eq!(sum.to_tensor().unwrap().to_f64().unwrap(), sums);
+        assert_eq!(position.to_tensor().unwrap().to_f64().unwrap(), [next]);
+    }
+    assert_eq!(arguments[0].to_tensor().unwrap().to_f64().unwrap(), [0., 10., 10., 3., 20., 20.]);
+    assert_eq!(arguments[1].to_tensor().unwrap().to_f64().unwrap(), [3.]);
 }
 
 #[test]

@@ -1,9 +1,11 @@
-//! Products, concatenation and gathers as MLIR text: what is more than one loop over its operands.
+//! Products, concatenation, gathers and updates as MLIR text: what is more than one loop over its operands.
 
 use super::{
+    body::Body,
     emit::{Emitter, identity, map},
     graph::{Id, Node, Op},
     shaping::swapped,
+    types::Type,
 };
 use std::fmt::Write;
 
@@ -64,6 +66,50 @@ impl Emitter<'_> {
             offsets[axis] += sizes[axis];
         }
         result
+    }
+
+    /// In place, one element an iteration, so that on a device the position is read where the rows are written.
+    pub(super) fn update(&mut self, node: &Node, target: Id, rows: Id, position: Id, axis: usize) -> String {
+        let graph = self.graph;
+        let (rank, ty) = (node.ty.shape.len(), node.ty.mlir());
+        let (into, from, rows_ty) = (self.full(target), self.full(rows), &graph.nodes[rows].ty);
+        let ones = vec![1; rank];
+        if let Op::Constant(start) = graph.nodes[position].op {
+            let mut offsets = vec![0; rank];
+            offsets[axis] = start as usize;
+            let (sizes, source) = (&rows_ty.shape, rows_ty.mlir());
+            return self.op(format_args!(
+                "tensor.insert_slice {from} into {into}{offsets:?} {sizes:?} {ones:?} : {source} into {ty}"
+            ));
+        }
+        let (at, at_ty) = (self.full(position), &graph.nodes[position].ty);
+        let mut name = |prefix: &str| {
+            self.next += 1;
+            format!("%{prefix}{}", self.next - 1)
+        };
+        let indices: Vec<String> = (0..rank).map(|_| name("i")).collect();
+        let target = name("o");
+        let sizes = rows_ty.shape.iter().map(|n| n.to_string()).collect::<Vec<_>>().join(", ");
+        let element = Type::new(node.ty.dtype, &ones).mlir();
+        let mut body = Body { lines: String::new(), next: &mut self.next };
+        let zeros: Vec<String> =
+            at_ty.shape.iter().map(|_| body.op(format_args!("arith.constant 0 : index"))).collect();
+        let start = body.op(format_args!("tensor.extract {at}[{}] : {}", zeros.join(", "), at_ty.mlir()));
+        let start = body.op(format_args!("arith.index_cast {start} : {} to index", at_ty.dtype));
+        let place = body.op(format_args!("arith.addi {start}, {} : index", indices[axis]));
+        let from_place = indices.join(", ");
+        let value = body.op(format_args!(
+            "tensor.extract_slice {from}[{from_place}] {ones:?} {ones:?} : {} to {element}",
+            rows_ty.mlir()
+        ));
+        let mut to_place = indices.clone();
+        to_place[axis] = place;
+        let (lines, to_place) = (body.lines, to_place.join(", "));
+        self.op(format_args!(
+            "scf.forall ({from_place}) in ({sizes}) shared_outs({target} = {into}) -> ({ty}) {{\n{lines}  \
+             scf.forall.in_parallel {{\n    tensor.parallel_insert_slice {value} into {target}[{to_place}] {ones:?} {ones:?} : \
+             {element} into {ty}\n  }}\n}}"
+        ))
     }
 
     pub(super) fn gather(&mut self, node: &Node, table: Id, ids: Id, axis: usize) -> String {

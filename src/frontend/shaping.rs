@@ -5,7 +5,7 @@ use super::{
     types::{Promotion, Type, broadcast, resolve_axis},
 };
 use crate::DType;
-use anyhow::{Result, ensure};
+use anyhow::{Result, bail, ensure};
 use std::ops::Range;
 
 impl<'g> Value<'g> {
@@ -19,6 +19,12 @@ impl<'g> Value<'g> {
     #[track_caller]
     pub fn max(self, axes: &[isize], keepdims: bool) -> Value<'g> {
         self.reduce("max", Reduction::Max, axes, keepdims)
+    }
+
+    /// The smallest element over `axes` (all when empty), NaN if there is one. Refused over an axis of size 0.
+    #[track_caller]
+    pub fn min(self, axes: &[isize], keepdims: bool) -> Value<'g> {
+        self.reduce("min", Reduction::Min, axes, keepdims)
     }
 
     /// The mean over `axes` (all when empty).
@@ -47,7 +53,7 @@ impl<'g> Value<'g> {
             ensure!(dtype != DType::I1 || counts, "takes numbers, not i1 (cast first)");
             let dtype = if dtype == DType::I1 { DType::I64 } else { dtype };
             let empty = shape.iter().zip(&reduced).any(|(&n, &r)| r && n == 0);
-            ensure!(kind != Reduction::Max || !empty, "shape {shape:?} has no element along the axes {axes:?}");
+            ensure!(kind == Reduction::Sum || !empty, "shape {shape:?} has no element along the axes {axes:?}");
             // A long sum in 11 or 8 bits of significand would stop growing.
             let narrow = kind == Reduction::Sum && matches!(dtype, DType::F16 | DType::BF16);
             let source = self.cast(if narrow { DType::F32 } else { dtype });
@@ -241,6 +247,61 @@ impl<'g> Value<'g> {
             let axis = resolve_axis(axis, shape.len())?;
             let shape = [&shape[..axis], &ids_ty.shape, &shape[axis + 1..]].concat();
             Ok(self.graph.node(Type { dtype, shape }, Op::Gather { table: self.id, ids: ids.id, axis }))
+        })
+    }
+
+    /// `self` with `rows` in the place of its elements from `position` on along `axis`; `position` is one integer, and `rows`
+    /// has the shape of `self` but for `axis`. Where `self` is a writable argument, its own memory is updated. The compiled code
+    /// checks that the rows fit.
+    #[track_caller]
+    pub fn update(self, rows: Value<'g>, position: Value<'g>, axis: isize) -> Value<'g> {
+        self.apply("update", &[rows, position], || {
+            let (ty, rows_ty, at) = (self.ty(), rows.ty(), position.ty());
+            let axis = resolve_axis(axis, ty.shape.len())?;
+            let fits = rows_ty.shape.len() == ty.shape.len()
+                && (0..ty.shape.len())
+                    .all(|i| rows_ty.shape[i] == ty.shape[i] || i == axis && rows_ty.shape[i] < ty.shape[i]);
+            ensure!(fits && rows_ty.dtype == ty.dtype, "{rows_ty} does not fit into {ty} along axis {axis}");
+            ensure!(
+                matches!(at.dtype, DType::I32 | DType::I64) && at.shape.iter().all(|&n| n == 1),
+                "takes a position of one i32 or i64, not {at}"
+            );
+            let constant = match self.graph.inner.borrow().nodes[position.id].op {
+                Op::Constant(start) => Some(start),
+                _ => None,
+            };
+            let last = (ty.shape[axis] - rows_ty.shape[axis]) as f64;
+            ensure!(
+                constant.is_none_or(|start| (0.0..=last).contains(&start)),
+                "{rows_ty} at position {} does not fit into {ty} along axis {axis}",
+                constant.unwrap_or_default()
+            );
+            Ok(self.graph.node(ty, Op::Update { target: self.id, rows: rows.id, position: position.id, axis }))
+        })
+    }
+
+    /// Lets the function compute in this argument's memory: what [`Value::update`] and [`Value::store`] make of it is there.
+    #[track_caller]
+    pub fn writable(self) -> Value<'g> {
+        self.apply("writable", &[], || {
+            let mut inner = self.graph.inner.borrow_mut();
+            let Op::Argument(index) = inner.nodes[self.id].op else { bail!("only an argument can be writable") };
+            inner.arguments[index].writable = true;
+            Ok(self)
+        })
+    }
+
+    /// `self` in the memory of `target`, a writable argument of its type. What reads `target` before still finds the old values.
+    #[track_caller]
+    pub fn store(self, target: Value<'g>) -> Value<'g> {
+        self.apply("store", &[target], || {
+            let (ty, target_ty) = (self.ty(), target.ty());
+            ensure!(ty == target_ty, "{ty} does not fit into {target_ty}");
+            let inner = self.graph.inner.borrow();
+            let writable = matches!(inner.nodes[target.id].op, Op::Argument(index) if inner.arguments[index].writable);
+            ensure!(writable, "the target is no writable argument");
+            drop(inner);
+            Ok(self.graph.node(ty, Op::Store { value: self.id, target: target.id }))
         })
     }
 

@@ -43,7 +43,16 @@ fn shape_errors_name_both_shapes_and_the_line() {
     assert!(message.starts_with("add at ") && message.contains(&format!("tests.rs:{line}")), "{message}");
     assert!(message.contains("[2, 3]") && message.contains("[4]"), "{message}");
     type Case = (fn(&Graph) -> Value, &'static [&'static str]);
-    let cases: [Case; 12] = [
+    let cases: [Case; 18] = [
+        (|g| g.input("x", F32, &[2, 0]).min(&[1], false), &["[2, 0]", "no element"]),
+        (|g| g.input("x", F32, &[2]).update(g.input("y", F32, &[3]), g.scalar(I32, 0.0), 0), &["f32[3]", "f32[2]"]),
+        (|g| g.input("x", F32, &[2]).update(g.input("y", F32, &[1]), g.scalar(I32, 2.0), 0), &["position 2", "f32[2]"]),
+        (
+            |g| g.input("x", F32, &[2]).update(g.input("y", F32, &[1]), g.input("p", F32, &[1]), 0),
+            &["i32 or i64", "f32[1]"],
+        ),
+        (|g| (g.input("x", F32, &[2]) + 1.0).writable(), &["only an argument"]),
+        (|g| g.input("x", F32, &[2]).store(g.input("y", F32, &[2])), &["no writable argument"]),
         (|g| g.input("x", F32, &[2, 3]).matmul(g.input("y", F32, &[4, 5])), &["[2, 3]", "[4, 5]", "3 columns"]),
         (|g| g.input("x", F32, &[2, 4, 3]).matmul(g.input("y", F32, &[5, 3, 4])), &["[2]", "[5]"]),
         (|g| g.input("x", F32, &[]).matmul(g.input("y", F32, &[4])), &["scalar"]),

@@ -3,7 +3,7 @@
 use super::{
     Config, FUNCTIONS,
     cases::{CASES, case},
-    fused, padded, sublayer,
+    fused, padded, prefill, step, sublayer,
 };
 use crate::{
     Tensor,
@@ -20,14 +20,30 @@ pub struct Emitted {
     pub captured: Vec<(String, Tensor)>,
 }
 
-/// The functions of those names: one of [`CASES`], one of [`FUNCTIONS`], or `gpt2`, the whole pass as `main`. The model's functions
-/// have `tokens` positions, padded to the next power of two. Fails on other names, on one that occurs twice, and when the
-/// tokens do not fit the context.
-pub fn emit(names: &[&str], config: &Config, tokens: usize) -> Result<Emitted> {
+/// Sizes of the model's functions.
+#[derive(Clone, Copy, Debug)]
+pub struct Sizes {
+    /// Tokens at once; padded to the next power of two.
+    pub tokens: usize,
+    /// Positions that the cache holds; `None` for the whole context.
+    pub window: Option<usize>,
+    /// Whether `prefill` and `step` return logits.
+    pub logits: bool,
+}
+
+/// The functions of those names: one of [`CASES`], one of [`FUNCTIONS`], `gpt2`, the whole pass as `main`, or with a cache
+/// [`prefill`] and [`step`]. Fails on other names, on one that occurs twice, and when the tokens do not fit the context or the
+/// window.
+pub fn emit(names: &[&str], config: &Config, sizes: Sizes) -> Result<Emitted> {
+    let Sizes { tokens, window, logits } = sizes;
     if !(1..=config.context).contains(&tokens) {
         bail!("{tokens} tokens do not fit the model's context of {}", config.context);
     }
     let positions = padded(config, tokens);
+    let window = window.unwrap_or(config.context);
+    if !(1..=config.context).contains(&window) {
+        bail!("a window of {window} does not fit the model's context of {}", config.context);
+    }
     let mut functions: Vec<Function> = Vec::new();
     for (index, &name) in names.iter().enumerate() {
         if names[..index].contains(&name) {
@@ -35,10 +51,13 @@ pub fn emit(names: &[&str], config: &Config, tokens: usize) -> Result<Emitted> {
         }
         functions.push(match name {
             "gpt2" => fused(config, positions)?,
+            "prefill" if positions > window => bail!("{positions} tokens do not fit the window of {window}"),
+            "prefill" => prefill(config, positions, window, logits)?,
+            "step" => step(config, window, logits)?,
             _ if CASES.contains(&name) => case(name)?,
             _ if FUNCTIONS.contains(&name) => sublayer(config, name, positions)?,
             _ => bail!(
-                "there is nothing called '{name}' to emit: there are {}, gpt2, {}",
+                "there is nothing called '{name}' to emit: there are {}, gpt2, prefill, step, {}",
                 CASES.join(", "),
                 FUNCTIONS.join(", ")
             ),

@@ -22,14 +22,14 @@ pub fn padded(config: &Config, tokens: usize) -> usize {
 /// checkpoint, to `logits` of shape `[tokens, vocabulary]`.
 pub fn fused(config: &Config, tokens: usize) -> Result<Function> {
     let g = Graph::new();
-    let ids = ids(&g, config, tokens);
+    let ids = ids(&g, "ids", config, tokens);
     let weights: HashMap<String, Value> =
         config.weights().into_iter().map(|(name, shape)| (name.clone(), g.input(&name, DType::F32, &shape))).collect();
     let weight = |name: &str| weights[name];
     let mut x = embed(ids, weight("wte.weight"), weight("wpe.weight"));
     for layer in 0..config.layers {
         let of_layer = |name: &str| weight(&format!("h.{layer}.{name}"));
-        x = attend(config, x, &of_layer);
+        x = attend(config, x, &of_layer, causal);
         x = feedforward(x, &of_layer);
     }
     let (_, logits) = project(x, &weight);
@@ -54,10 +54,10 @@ pub fn sublayer(config: &Config, name: &str, tokens: usize) -> Result<Function> 
     let state = || g.input("x", DType::F32, &[tokens, config.width]);
     let results = match name {
         "embed" => {
-            let ids = ids(&g, config, tokens);
+            let ids = ids(&g, "ids", config, tokens);
             vec![("embedding", embed(ids, weight("wte.weight"), weight("wpe.weight")))]
         }
-        "attend" => vec![("attention", attend(config, state(), &weight))],
+        "attend" => vec![("attention", attend(config, state(), &weight, causal))],
         "feedforward" => vec![("output", feedforward(state(), &weight))],
         "project" => {
             let (normal, logits) = project(state(), &weight);
@@ -68,29 +68,40 @@ pub fn sublayer(config: &Config, name: &str, tokens: usize) -> Result<Function> 
     g.finish(name, &results)
 }
 
-fn ids<'g>(g: &'g Graph, config: &Config, tokens: usize) -> Value<'g> {
-    g.input_in_range("ids", DType::I32, &[tokens], 0..config.vocabulary as i64)
+pub(super) fn ids<'g>(g: &'g Graph, name: &str, config: &Config, tokens: usize) -> Value<'g> {
+    g.input_in_range(name, DType::I32, &[tokens], 0..config.vocabulary as i64)
 }
 
-fn embed<'g>(ids: Value<'g>, wte: Value<'g>, wpe: Value<'g>) -> Value<'g> {
+pub(super) fn embed<'g>(ids: Value<'g>, wte: Value<'g>, wpe: Value<'g>) -> Value<'g> {
     let tokens = ids.shape().first().copied().unwrap_or(0);
     wte.gather(ids, 0) + wpe.slice(0, 0..tokens)
 }
 
-fn attend<'g>(config: &Config, x: Value<'g>, weight: &dyn Fn(&str) -> Value<'g>) -> Value<'g> {
+/// A block's attention and its residual; `attention` makes `[tokens, width]` of queries, keys and values, each `[heads, tokens,
+/// width / heads]`.
+pub(super) fn attend<'g>(
+    config: &Config,
+    x: Value<'g>,
+    weight: &dyn Fn(&str) -> Value<'g>,
+    attention: impl FnOnce([Value<'g>; 3]) -> Value<'g>,
+) -> Value<'g> {
     let normal = layer_norm(x, weight("ln_1.weight"), weight("ln_1.bias"));
-    let [q, k, v] = heads(config, normal, weight("attn.c_attn.weight"), weight("attn.c_attn.bias"));
-    let context = attention(q, k, v, |scores| scores.causal_mask(f64::NEG_INFINITY));
+    let context = attention(heads(config, normal, weight("attn.c_attn.weight"), weight("attn.c_attn.bias")));
     x + affine(context, weight("attn.c_proj.weight"), weight("attn.c_proj.bias"))
 }
 
-fn feedforward<'g>(x: Value<'g>, weight: &dyn Fn(&str) -> Value<'g>) -> Value<'g> {
+/// Attention in which no position sees a later one.
+pub(super) fn causal([q, k, v]: [Value; 3]) -> Value {
+    attention(q, k, v, |scores| scores.causal_mask(f64::NEG_INFINITY))
+}
+
+pub(super) fn feedforward<'g>(x: Value<'g>, weight: &dyn Fn(&str) -> Value<'g>) -> Value<'g> {
     let normal = layer_norm(x, weight("ln_2.weight"), weight("ln_2.bias"));
     let hidden = gelu(affine(normal, weight("mlp.c_fc.weight"), weight("mlp.c_fc.bias")));
     x + affine(hidden, weight("mlp.c_proj.weight"), weight("mlp.c_proj.bias"))
 }
 
-fn project<'g>(x: Value<'g>, weight: &dyn Fn(&str) -> Value<'g>) -> (Value<'g>, Value<'g>) {
+pub(super) fn project<'g>(x: Value<'g>, weight: &dyn Fn(&str) -> Value<'g>) -> (Value<'g>, Value<'g>) {
     let normal = layer_norm(x, weight("ln_f.weight"), weight("ln_f.bias"));
     (normal, normal.matmul(weight("wte.weight").transpose(&[])))
 }

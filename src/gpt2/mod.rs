@@ -1,20 +1,26 @@
 //! GPT-2 written on the frontend: configuration, weights, tokenizer, functions, generation and verification.
 
+mod cached;
 pub mod cases;
 mod config;
+mod decoder;
 mod emit;
 mod functions;
 mod model;
+mod sample;
 mod session;
 mod tokenizer;
 mod verify;
 mod weights;
 
+pub use cached::{cache, prefill, step};
 pub use config::Config;
-pub use emit::{Emitted, emit};
+pub use decoder::{Decoder, Output};
+pub use emit::{Emitted, Sizes, emit};
 pub use functions::{FUNCTIONS, fused, padded, sublayer};
 pub use model::Model;
-pub use session::{Event, Session, Trace, argmax};
+pub use sample::Sampling;
+pub use session::{Event, Mode, Session, Trace, argmax};
 pub use tokenizer::{Stream, Tokenizer};
 pub use verify::{Summary, Tolerance, verify};
 pub use weights::Weights;

@@ -1,6 +1,6 @@
-//! A model compiled and run: logits and greedy generation.
+//! A model compiled and run: logits and generation.
 
-use super::{FUNCTIONS, Model, fused, padded, sublayer};
+use super::{Decoder, FUNCTIONS, Model, Sampling, fused, padded, sublayer};
 use crate::{
     Tensor,
     compile::{Options, Target, compile},
@@ -13,14 +13,30 @@ use std::{
     time::{Duration, Instant},
 };
 
+/// How the model's functions are called.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mode {
+    /// With a key/value cache: a prompt once, then a token at a time.
+    Cached {
+        /// How many positions the cache holds; `None` for the next power of two of what a text needs.
+        window: Option<usize>,
+    },
+    /// The whole text for every token, by four functions of which two are called for each block.
+    Layers,
+    /// The whole text for every token, by one function.
+    Fused,
+}
+
 /// A model and the programs that run it, one for each power of two of positions, compiled when first needed.
 pub struct Session<'m> {
     model: &'m Model,
     options: Options,
-    fused: bool,
+    mode: Mode,
     /// The weights as the compiled functions take them; every call gets the same memory.
     weights: HashMap<String, Value>,
     programs: BTreeMap<usize, Program>,
+    /// By tokens, window and whether logits come back.
+    decoders: BTreeMap<(usize, usize, bool), Decoder>,
 }
 
 struct Program {
@@ -33,8 +49,10 @@ struct Program {
 pub enum Event {
     /// A program for that many positions was compiled.
     Compiled {
-        /// Positions.
+        /// Positions; with a cache, those of the prompt.
         positions: usize,
+        /// Positions of the cache, where there is one.
+        window: Option<usize>,
         /// How long it took.
         time: Duration,
     },
@@ -51,8 +69,8 @@ pub enum Event {
 pub type Trace<'t> = &'t mut dyn FnMut(&str, &Tensor) -> Result<()>;
 
 impl<'m> Session<'m> {
-    /// Prepares to run `model`, as one function for the whole pass when `fused`, else as four called for each block.
-    pub fn new(model: &'m Model, options: Options, fused: bool) -> Result<Session<'m>> {
+    /// Prepares to run `model`.
+    pub fn new(model: &'m Model, options: Options, mode: Mode) -> Result<Session<'m>> {
         let names = model.config.weights().into_iter().map(|(name, _)| name);
         let weights = names.map(|name| {
             let host: Value = model.weights.get(&name)?.clone().into();
@@ -60,7 +78,7 @@ impl<'m> Session<'m> {
             Ok((name, weight))
         });
         let weights = weights.collect::<Result<_>>()?;
-        Ok(Session { model, options, fused, weights, programs: BTreeMap::new() })
+        Ok(Session { model, options, mode, weights, programs: BTreeMap::new(), decoders: BTreeMap::new() })
     }
 
     /// The model that runs.
@@ -68,17 +86,18 @@ impl<'m> Session<'m> {
         self.model
     }
 
-    /// Whether the pass is one function.
-    pub fn is_fused(&self) -> bool {
-        self.fused
+    /// How its functions are called.
+    pub fn mode(&self) -> Mode {
+        self.mode
     }
 
-    /// Appends `count` greedily chosen tokens to `ids`. Fails on ids outside the vocabulary, and when they and the new ones do
-    /// not fit the context.
+    /// Appends `count` tokens to `ids`, chosen as `sampling` says. Fails on ids outside the vocabulary, and when they and the new
+    /// ones do not fit the context or the window.
     pub fn generate(
         &mut self,
         ids: &mut Vec<u32>,
         count: usize,
+        sampling: &Sampling,
         on_event: &mut dyn FnMut(Event) -> Result<()>,
     ) -> Result<()> {
         let context = self.model.config.context;
@@ -90,21 +109,76 @@ impl<'m> Session<'m> {
              for fewer)",
             ids.len()
         );
-        for _ in 0..count {
+        sampling.check()?;
+        if let Mode::Cached { window } = self.mode {
+            let window = window.unwrap_or_else(|| padded(&self.model.config, needed.max(1)));
+            ensure!(
+                needed <= window,
+                "a prompt of {} tokens and {count} more do not fit a window of {window} (widen it or ask for fewer)",
+                ids.len()
+            );
+            return self.decode(ids, count, window, sampling, on_event);
+        }
+        for index in 0..count {
+            self.check(ids)?;
             if let Some(event) = self.prepare(ids.len())? {
                 on_event(event)?;
             }
             let start = Instant::now();
-            let id = argmax(&self.logits(ids, None)?)?;
+            let id = sampling.choose(&self.logits(ids, None)?, index as u64)?;
             ids.push(id);
             on_event(Event::Token { id, time: start.elapsed() })?;
         }
         Ok(())
     }
 
-    /// The logits that follow the last of `ids`. `trace` sees `embedding`, `h.N.attention`, `h.N.output` and `final_norm`
-    /// (unless fused), and `logits`, each with a row for every position, those of the padding included.
-    pub fn logits(&mut self, ids: &[u32], mut trace: Option<Trace>) -> Result<Vec<f32>> {
+    fn decode(
+        &mut self,
+        ids: &mut Vec<u32>,
+        count: usize,
+        window: usize,
+        sampling: &Sampling,
+        on_event: &mut dyn FnMut(Event) -> Result<()>,
+    ) -> Result<()> {
+        if count == 0 {
+            return Ok(());
+        }
+        self.check(ids)?;
+        let greedy = sampling.is_greedy();
+        let (decoder, event) = self.decoder(ids.len(), window, !greedy)?;
+        event.map_or(Ok(()), &mut *on_event)?;
+        for index in 0..count {
+            let start = Instant::now();
+            let output = if index == 0 { decoder.prefill(ids)? } else { decoder.step()? };
+            let mut id = output.token;
+            if let Some(logits) = output.logits {
+                let logits = logits.to_tensor()?;
+                id = sampling.choose(logits.as_slice().context("logits that are no f32")?, index as u64)?;
+                decoder.set_token(id)?;
+            }
+            ids.push(id);
+            on_event(Event::Token { id, time: start.elapsed() })?;
+        }
+        Ok(())
+    }
+
+    /// The functions with a cache of `window` positions for prompts of `tokens` tokens, compiled unless they are there.
+    pub fn decoder(&mut self, tokens: usize, window: usize, logits: bool) -> Result<(&mut Decoder, Option<Event>)> {
+        let tokens = padded(&self.model.config, tokens).min(window);
+        let key = (tokens, window, logits);
+        let mut event = None;
+        if !self.decoders.contains_key(&key) {
+            let start = Instant::now();
+            let decoder = Decoder::new(self.model, &self.weights, &self.options, (tokens, window), logits)?;
+            self.decoders.insert(key, decoder);
+            event = Some(Event::Compiled { positions: tokens, window: Some(window), time: start.elapsed() });
+        }
+        let decoder = self.decoders.get_mut(&key).context("the program is not compiled")?;
+        Ok((decoder, event))
+    }
+
+    /// Refuses token ids that the model cannot run.
+    fn check(&self, ids: &[u32]) -> Result<()> {
         let config = &self.model.config;
         ensure!(!ids.is_empty(), "there is no token to start from: the prompt is empty");
         ensure!(
@@ -116,13 +190,21 @@ impl<'m> Session<'m> {
         if let Some(id) = ids.iter().find(|id| **id as usize >= config.vocabulary) {
             anyhow::bail!("token {id} is outside the model's vocabulary of {}", config.vocabulary);
         }
+        Ok(())
+    }
+
+    /// The logits that follow the last of `ids`. `trace` sees `embedding`, `h.N.attention`, `h.N.output` and `final_norm`
+    /// (unless fused), and `logits`, each with a row for every position, those of the padding included.
+    pub fn logits(&mut self, ids: &[u32], mut trace: Option<Trace>) -> Result<Vec<f32>> {
+        self.check(ids)?;
         self.prepare(ids.len())?;
+        let config = &self.model.config;
         let positions = padded(config, ids.len());
         let mut padding: Vec<i32> = ids.iter().map(|id| *id as i32).collect();
         padding.resize(positions, 0);
         let mut x: Value = Tensor::from_slice(&[positions], &padding).into();
         let mut seen = |name: &str, value: &Value| trace.as_mut().map_or(Ok(()), |t| t(name, &value.to_tensor()?));
-        let logits = if self.fused {
+        let logits = if self.mode == Mode::Fused {
             self.call(positions, "main", x, None)?
         } else {
             x = self.call(positions, "embed", x, None)?.swap_remove(0);
@@ -152,13 +234,13 @@ impl<'m> Session<'m> {
         }
         let start = Instant::now();
         let config = &self.model.config;
-        let functions = match self.fused {
-            true => vec![fused(config, positions)?],
-            false => FUNCTIONS.iter().map(|name| sublayer(config, name, positions)).collect::<Result<_>>()?,
+        let functions = match self.mode {
+            Mode::Fused => vec![fused(config, positions)?],
+            _ => FUNCTIONS.iter().map(|name| sublayer(config, name, positions)).collect::<Result<_>>()?,
         };
         let executable = compile(module(&functions).as_str(), &self.options)?;
         self.programs.insert(positions, Program { executable, functions });
-        Ok(Some(Event::Compiled { positions, time: start.elapsed() }))
+        Ok(Some(Event::Compiled { positions, window: None, time: start.elapsed() }))
     }
 
     /// Calls a function on `x` and the weights that its other arguments name; those of a block are `layer`'s.

@@ -1,7 +1,10 @@
 //! Compares a model's run with its reference: token ids at every decoding step, and arrays of the first pass.
 
-use super::session::{Session, argmax};
-use crate::{Tensor, io::npy};
+use super::{
+    padded,
+    session::{Mode, Session, argmax},
+};
+use crate::{DType, Tensor, engine::Value, io::npy};
 use anyhow::{Context, Result, bail, ensure};
 use serde::Deserialize;
 use std::{
@@ -38,7 +41,8 @@ struct Case {
 }
 
 /// Runs every prompt of `directory/reference.json` and compares the tokenizer's ids, the id of each step, and for the first
-/// pass the arrays of `directory/reference.npz`: all of them, or `logits` alone where the pass is fused.
+/// pass the arrays of `directory/reference.npz`: all of them, or `logits` alone where the pass is one function. With a cache the
+/// logits are computed twice, row by row from an empty cache, and the last row from the prompt as a whole.
 ///
 /// Fails on the first mismatch, naming prompt and step or array, or when a file is missing.
 pub fn verify(session: &mut Session, directory: &Path, tolerance: Tolerance) -> Result<Summary> {
@@ -49,22 +53,61 @@ pub fn verify(session: &mut Session, directory: &Path, tolerance: Tolerance) -> 
     ensure!(!cases.is_empty(), "{} holds no prompt", json.display());
     let mut arrays = Arrays::open(directory.join("reference.npz"), tolerance)?;
     let mut steps = 0;
+    let longest = cases.iter().map(|case| case.input_ids.len() + case.output_ids.len()).max().unwrap_or(1);
+    let config = &session.model().config;
+    let window = match session.mode() {
+        Mode::Cached { window } => window.unwrap_or_else(|| padded(config, longest)),
+        _ => config.context,
+    };
+    ensure!(longest - 1 <= window, "the reference has texts of {longest} tokens, which do not fit {window} positions");
     for (number, case) in cases.iter().enumerate() {
         let place = format!("prompt {} ({:?})", number + 1, case.prompt);
         let mut ids = session.model().tokenizer.encode(&case.prompt)?;
         ensure!(ids == case.input_ids, "{place}: the tokenizer gives {ids:?}, the reference has {:?}", case.input_ids);
+        if number == 0 && matches!(session.mode(), Mode::Cached { .. }) {
+            let rows = cached_logits(session, &ids, window).context("the cache")?;
+            arrays.compare("logits", &rows, ids.len())?;
+        }
         for (step, expected) in case.output_ids.iter().enumerate() {
             let first = number == 0 && step == 0;
             let mut compare = |name: &str, array: &Tensor| arrays.compare(name, array, case.input_ids.len());
-            let logits = session.logits(&ids, if first { Some(&mut compare) } else { None });
-            let id = logits.and_then(|l| argmax(&l)).with_context(|| format!("{place}, step {step}"))?;
+            let id = match session.mode() {
+                Mode::Cached { .. } => {
+                    let (decoder, _) = session.decoder(case.input_ids.len(), window, true)?;
+                    if step == 0 { decoder.prefill(&ids) } else { decoder.step() }.map(|output| output.token)
+                }
+                _ => session.logits(&ids, if first { Some(&mut compare) } else { None }).and_then(|l| argmax(&l)),
+            };
+            let id = id.with_context(|| format!("{place}, step {step}"))?;
             ensure!(id == *expected, "{place}, step {step}: token {id}, the reference has {expected}");
             ids.push(id);
             steps += 1;
         }
     }
-    let compared = arrays.finish(session.is_fused())?;
+    let compared = arrays.finish(session.mode() != Mode::Layers)?;
     Ok(Summary { prompts: cases.len(), steps, arrays: compared })
+}
+
+/// The logits of every position of `ids`, computed by steps; those of the last one also by a prefill, and they must agree.
+fn cached_logits(session: &mut Session, ids: &[u32], window: usize) -> Result<Tensor> {
+    let (decoder, _) = session.decoder(ids.len(), window, true)?;
+    let row = |logits: Option<Value>| logits.context("there are no logits")?.to_tensor();
+    decoder.set_position(0)?;
+    let mut rows = Vec::new();
+    for id in ids {
+        decoder.set_token(*id)?;
+        rows.extend_from_slice(row(decoder.step()?.logits)?.bytes());
+    }
+    let whole = row(decoder.prefill(ids)?.logits)?;
+    let by_step = &rows[rows.len() - whole.bytes().len()..];
+    let by_step = Tensor::from_bytes(DType::F32, whole.shape(), by_step)?;
+    let largest = |a: &Tensor, b: &Tensor| -> Option<f64> {
+        let (a, b) = (a.to_f64()?, b.to_f64()?);
+        a.iter().zip(&b).map(|(a, b)| (a - b).abs() / (1.0 + a.abs())).reduce(f64::max)
+    };
+    let difference = largest(&by_step, &whole).context("logits that are no real numbers")?;
+    ensure!(difference < 1e-4, "logits by steps and by prefill differ by {difference:.3e}");
+    Tensor::from_bytes(DType::F32, &[ids.len(), whole.shape()[1]], &rows)
 }
 
 struct Arrays {
@@ -141,7 +184,7 @@ mod tests {
     use super::*;
     use crate::{
         compile::Options,
-        gpt2::{Event, Model},
+        gpt2::{Event, Model, Sampling},
     };
 
     fn kjv() -> Model {
@@ -155,11 +198,11 @@ mod tests {
     #[test]
     fn the_embedded_model_agrees_with_its_reference() {
         let model = kjv();
-        for fused in [false, true] {
-            let mut session = Session::new(&model, Options::default(), fused).unwrap();
+        for mode in [Mode::Layers, Mode::Fused, Mode::Cached { window: None }] {
+            let mut session = Session::new(&model, Options::default(), mode).unwrap();
             let summary = verify(&mut session, model.directory.as_deref().unwrap(), tolerance()).unwrap();
             assert!(summary.prompts > 1 && summary.steps > 30);
-            assert_eq!(summary.arrays.len(), if fused { 1 } else { 2 * model.config.layers + 3 });
+            assert_eq!(summary.arrays.len(), if mode == Mode::Layers { 2 * model.config.layers + 3 } else { 1 });
         }
     }
 
@@ -168,14 +211,14 @@ mod tests {
         let mut model = kjv();
         let directory = model.directory.clone().unwrap();
         let strict = Tolerance { rtol: 0.0, atol: 1e-12 };
-        let mut session = Session::new(&model, Options::default(), false).unwrap();
+        let mut session = Session::new(&model, Options::default(), Mode::Layers).unwrap();
         let message = format!("{:#}", verify(&mut session, &directory, strict).unwrap_err());
         assert!(message.contains("step 0: array embedding differs"), "{message}");
         // A changed weight changes the text.
         let mut bias = model.weights.get("ln_f.bias").unwrap().clone();
         bias.bytes_mut().as_chunks_mut().0[0] = 50f32.to_ne_bytes();
         model.weights.set("ln_f.bias", bias);
-        let mut session = Session::new(&model, Options::default(), true).unwrap();
+        let mut session = Session::new(&model, Options::default(), Mode::Fused).unwrap();
         let lax = Tolerance { rtol: 0.0, atol: 1e9 };
         let message = format!("{:#}", verify(&mut session, &directory, lax).unwrap_err());
         assert!(message.contains("prompt 1 (\"In the beginning\"), step ") && message.contains("the reference has"));
@@ -184,10 +227,10 @@ mod tests {
     #[test]
     fn what_does_not_fit_is_refused_before_it_runs() {
         let model = kjv();
-        let mut session = Session::new(&model, Options::default(), true).unwrap();
+        let mut session = Session::new(&model, Options::default(), Mode::Fused).unwrap();
         let mut refused = |ids: &[u32], count: usize| {
             let ignore = &mut |_: Event| Ok(());
-            session.generate(&mut ids.to_vec(), count, ignore).unwrap_err().to_string()
+            session.generate(&mut ids.to_vec(), count, &Sampling::default(), ignore).unwrap_err().to_string()
         };
         assert!(refused(&[], 1).contains("the prompt is empty"));
         assert!(refused(&[1024], 1).contains("token 1024 is outside the model's vocabulary of 1024"));

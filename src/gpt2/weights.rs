@@ -109,7 +109,7 @@ fn to_f32(tensor: &Tensor) -> Tensor {
 }
 
 /// The finaliser of SplitMix64 (Steele, Lea and Flood, 2014).
-fn mix(seed: u64) -> u64 {
+pub(super) fn mix(seed: u64) -> u64 {
     let z = seed.wrapping_add(0x9e37_79b9_7f4a_7c15);
     let z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);

@@ -2,6 +2,25 @@
 
 #id = affine_map<(i) -> (i)>
 
+// So do parallel loops, with what is inside them.
+// CHECK-LABEL: func.func @parallel_loops(
+// CHECK-COUNT-2: call @forall
+// CHECK-NOT:     scf.forall
+// CHECK:         return
+func.func @parallel_loops(%x: memref<4xf32>, %y: memref<4xf32>) {
+  scf.forall (%i) in (4) {
+    %v = memref.load %x[%i] : memref<4xf32>
+    %s = arith.addf %v, %v : f32
+    memref.store %s, %x[%i] : memref<4xf32>
+  }
+  scf.forall (%i) in (4) {
+    %v = memref.load %y[%i] : memref<4xf32>
+    %s = arith.addf %v, %v : f32
+    memref.store %s, %y[%i] : memref<4xf32>
+  }
+  return
+}
+
 // Equal operations share a function, whatever they are applied to; the constant moves along, the scalar is passed.
 // CHECK-LABEL: func.func @equal(
 // CHECK-SAME:    %[[A:.*]]: memref<8xf32>, %[[B:.*]]: memref<8xf32>, %[[S:.*]]: f32)

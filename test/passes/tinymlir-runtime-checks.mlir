@@ -78,6 +78,25 @@ func.func @slice(%x: tensor<8xf32>, %o: index, %n: index) -> tensor<?xf32> {
   return %s : tensor<?xf32>
 }
 
+// A place that a parallel loop goes through needs no check, one that is read from memory does.
+// CHECK-LABEL: func.func @parallel_slice(
+// CHECK:         scf.forall
+// CHECK-NOT:     along dimension 0
+// CHECK:         cf.assert %{{.*}}, "'tensor.extract_slice' op offset is out of bounds: {0} along dimension 1, whose size is {1}"
+// CHECK-NOT:     along dimension 0
+// CHECK:         return
+func.func @parallel_slice(%x: tensor<4x8xf32>, %r: tensor<4x1xf32>, %at: tensor<1xindex>) -> tensor<4x8xf32> {
+  %c0 = arith.constant 0 : index
+  %n = scf.forall (%i) in (4) shared_outs(%o = %x) -> (tensor<4x8xf32>) {
+    %j = tensor.extract %at[%c0] : tensor<1xindex>
+    %e = tensor.extract_slice %r[%i, 0] [1, 1] [1, 1] : tensor<4x1xf32> to tensor<1x1xf32>
+    scf.forall.in_parallel {
+      tensor.parallel_insert_slice %e into %o[%i, %j] [1, 1] [1, 1] : tensor<1x1xf32> into tensor<4x8xf32>
+    }
+  }
+  return %n : tensor<4x8xf32>
+}
+
 // CHECK-LABEL: func.func @cast(
 // CHECK:         cf.assert %{{.*}}, "'tensor.cast' op sizes differ: {0} of the source and {1} of the result, along dimension 0"
 func.func @cast(%x: tensor<?x4xf32>) -> tensor<2x4xf32> {

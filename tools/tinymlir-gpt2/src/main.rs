@@ -6,7 +6,7 @@ use std::{io::Write, path::PathBuf, process::ExitCode, time::Instant};
 use tinymlir::{
     compile::{self, Memory, Options, Schedule, Stage, Target},
     cuda,
-    gpt2::{Config, Event, Model, Session, Stream, Tolerance, emit, verify},
+    gpt2::{Config, Event, Mode, Model, Sampling, Session, Sizes, Stream, Tolerance, emit, verify},
     io::{Staged, safetensors, write_atomically},
 };
 
@@ -40,12 +40,33 @@ struct Generate {
     /// Print each token's time
     #[arg(long)]
     time: bool,
+    /// Run the whole text for every token, without a key/value cache
+    #[arg(long)]
+    uncached: bool,
+    /// How many positions the cache holds [default: the next power of two of what is needed]
+    #[arg(long, value_name = "N", conflicts_with_all = ["uncached", "fused"])]
+    window: Option<usize>,
+    /// What logits are divided by before a token is drawn; 0 takes the most probable one
+    #[arg(long, default_value_t = 0.0)]
+    temperature: f64,
+    /// Draw from this many of the most probable tokens; 0 for all
+    #[arg(long, value_name = "K", default_value_t = 0)]
+    top_k: usize,
+    /// Draw from the most probable tokens whose probabilities add up to this
+    #[arg(long, value_name = "P", default_value_t = 1.0)]
+    top_p: f64,
+    /// Of the random numbers: a seed gives the same text
+    #[arg(long, default_value_t = 0)]
+    seed: u64,
 }
 
 #[derive(Args)]
 struct Verify {
     #[command(flatten)]
     run: Run,
+    /// Run with a key/value cache: prompts at once, then token by token
+    #[arg(long, conflicts_with = "fused")]
+    cached: bool,
     /// Where reference.json and reference.npz are [default: the model's directory]
     #[arg(long)]
     reference: Option<PathBuf>,
@@ -62,7 +83,7 @@ struct Run {
     /// A directory with config.json, model.safetensors and a tokenizer, or random:SIZE[:SEED] with 124M, 355M, 774M or 1558M
     #[arg(long, default_value = "models/kjv")]
     model: String,
-    /// Run the whole pass as one function, instead of four called for each block
+    /// Run the whole text for every token as one function, instead of four of which two are called for each block
     #[arg(long)]
     fused: bool,
     #[command(flatten)]
@@ -99,7 +120,8 @@ impl Device {
 
 #[derive(Args)]
 struct Emit {
-    /// gelu, softmax, layer_norm, matmul, gather, attention; embed, attend, feedforward, project; or gpt2, all of it
+    /// gelu, softmax, layer_norm, matmul, gather, attention; embed, attend, feedforward, project; gpt2, all of it; or with a cache
+    /// prefill and step
     #[arg(default_value = "gpt2")]
     names: Vec<String>,
     /// tensor, optimized, bufferized, outlined, lowered, llvm or ptx
@@ -111,6 +133,12 @@ struct Emit {
     /// For how many tokens; the next power of two is emitted
     #[arg(long, default_value_t = 16)]
     tokens: usize,
+    /// How many positions the cache of prefill and step holds [default: the model's context]
+    #[arg(long, value_name = "N")]
+    window: Option<usize>,
+    /// Let prefill and step return logits
+    #[arg(long)]
+    logits: bool,
     /// Write to a file; captured arrays go beside it, with the extension .safetensors
     #[arg(short, long)]
     output: Option<PathBuf>,
@@ -154,17 +182,26 @@ fn open(run: &Run) -> Result<Model> {
 
 fn generate(arguments: &Generate) -> Result<()> {
     let model = open(&arguments.run)?;
-    let mut session = Session::new(&model, arguments.run.device.options(), arguments.run.fused)?;
+    let mode = match (arguments.uncached, arguments.run.fused) {
+        (_, true) => Mode::Fused,
+        (true, false) => Mode::Layers,
+        (false, false) => Mode::Cached { window: arguments.window },
+    };
+    let Generate { temperature, top_k, top_p, seed, .. } = *arguments;
+    let sampling = Sampling { temperature, top_k, top_p, seed };
+    sampling.check()?;
+    let mut session = Session::new(&model, arguments.run.device.options(), mode)?;
     let mut ids = model.tokenizer.encode(&arguments.prompt)?;
     let mut stream = Stream::new(&model.tokenizer, &ids)?;
     let mut out = std::io::stdout().lock();
     let (mut count, mut seconds, mut launched) = (0, 0.0, cuda::launches());
     write!(out, "{}", arguments.prompt)?;
     out.flush()?;
-    session.generate(&mut ids, arguments.tokens, &mut |event| {
+    session.generate(&mut ids, arguments.tokens, &sampling, &mut |event| {
         match event {
-            Event::Compiled { positions, time } => {
-                eprintln!("compiled for {positions} positions in {:.3} s", time.as_secs_f64())
+            Event::Compiled { positions, window, time } => {
+                let cache = window.map_or(String::new(), |window| format!(" and a cache of {window}"));
+                eprintln!("compiled for {positions} positions{cache} in {:.3} s", time.as_secs_f64())
             }
             Event::Token { id, time } => {
                 (count, seconds) = (count + 1, seconds + time.as_secs_f64());
@@ -195,7 +232,12 @@ fn check(arguments: &Verify) -> Result<()> {
     let model = open(&arguments.run)?;
     let directory = arguments.reference.clone().or_else(|| model.directory.clone());
     let directory = directory.context("random weights have no reference: name a directory with --reference")?;
-    let mut session = Session::new(&model, arguments.run.device.options(), arguments.run.fused)?;
+    let mode = match (arguments.cached, arguments.run.fused) {
+        (true, _) => Mode::Cached { window: None },
+        (false, true) => Mode::Fused,
+        (false, false) => Mode::Layers,
+    };
+    let mut session = Session::new(&model, arguments.run.device.options(), mode)?;
     let summary = verify(&mut session, &directory, Tolerance { rtol: arguments.rtol, atol: arguments.atol })?;
     let mut out = std::io::stdout().lock();
     for (name, largest) in &summary.arrays {
@@ -210,7 +252,8 @@ fn check(arguments: &Verify) -> Result<()> {
 fn print(arguments: &Emit) -> Result<()> {
     let config: Config = Model::config(&arguments.model)?;
     let names: Vec<&str> = arguments.names.iter().map(String::as_str).collect();
-    let emitted = emit(&names, &config, arguments.tokens)?;
+    let sizes = Sizes { tokens: arguments.tokens, window: arguments.window, logits: arguments.logits };
+    let emitted = emit(&names, &config, sizes)?;
     let text = match arguments.stage {
         // As it was written, with its names.
         Stage::Tensor => emitted.text,

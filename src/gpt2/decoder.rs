@@ -1,0 +1,158 @@
+//! GPT-2 with a key/value cache, compiled and run: a prompt once, then a token at a time.
+
+use super::{Model, cache, prefill, step};
+use crate::{
+    DType, Tensor,
+    compile::{Options, Target, compile},
+    engine::{Executable, Value},
+    frontend::{Function, module},
+};
+use anyhow::{Context, Result, ensure};
+use std::collections::HashMap;
+
+/// The functions [`prefill`] and [`step`] of one size, and the cache between their calls.
+///
+/// On a GPU weights, cache, token and position stay there; the host reads back a token's id, and logits where it asks.
+pub struct Decoder {
+    executable: Executable,
+    prefill: Function,
+    tokens: usize,
+    window: usize,
+    vocabulary: usize,
+    gpu: bool,
+    /// What `step` takes; between calls the only holder of the cache's memory.
+    state: Vec<Value>,
+    /// The places of the arguments of `step`, by name.
+    places: HashMap<String, usize>,
+}
+
+/// What a call computes.
+pub struct Output {
+    /// The next token, chosen greedily.
+    pub token: u32,
+    /// `f32[1, vocabulary]`, where the functions return them.
+    pub logits: Option<Value>,
+}
+
+impl Decoder {
+    /// Compiles for prompts of up to `tokens` tokens and texts of up to `window`, with logits where asked. `weights` are the
+    /// model's, where the target's code reads them.
+    pub fn new(
+        model: &Model,
+        weights: &HashMap<String, Value>,
+        options: &Options,
+        (tokens, window): (usize, usize),
+        logits: bool,
+    ) -> Result<Decoder> {
+        let config = &model.config;
+        ensure!(
+            window <= config.context,
+            "a window of {window} does not fit the model's context of {}",
+            config.context
+        );
+        ensure!(tokens <= window, "{tokens} tokens do not fit a window of {window}");
+        let functions = [prefill(config, tokens, window, logits)?, step(config, window, logits)?];
+        let executable = compile(module(&functions).as_str(), options)?;
+        let gpu = matches!(options.target, Target::Gpu { .. });
+        let [prefill, step] = functions;
+        let mut state = Vec::new();
+        let mut places = HashMap::new();
+        let caches: HashMap<_, _> = cache(config, window).into_iter().collect();
+        for argument in step.arguments() {
+            let name = &argument.name;
+            let zeros = |dtype, shape: &[usize]| placed(Tensor::zeros(dtype, shape).into(), gpu);
+            places.insert(name.clone(), state.len());
+            state.push(match (weights.get(name), caches.get(name)) {
+                (Some(weight), _) => weight.clone(),
+                (None, Some(shape)) => zeros(DType::F32, shape)?,
+                (None, None) => zeros(DType::I32, &[1])?,
+            });
+        }
+        Ok(Decoder { executable, prefill, tokens, window, vocabulary: config.vocabulary, gpu, state, places })
+    }
+
+    /// The most tokens of a prompt.
+    pub fn tokens(&self) -> usize {
+        self.tokens
+    }
+
+    /// The most tokens of a text.
+    pub fn window(&self) -> usize {
+        self.window
+    }
+
+    /// Starts over with a prompt: fills the cache and computes the token that follows.
+    pub fn prefill(&mut self, ids: &[u32]) -> Result<Output> {
+        let count = ids.len();
+        ensure!((1..=self.tokens).contains(&count), "a prompt of {count} tokens, where 1 to {} fit", self.tokens);
+        let mut padded: Vec<i32> = ids.iter().map(|id| *id as i32).collect();
+        padded.resize(self.tokens, 0);
+        let ids: Value = Tensor::from_slice(&[self.tokens], &padded).into();
+        let length: Value = Tensor::from_slice(&[1], &[count as i32]).into();
+        let mut arguments = Vec::new();
+        // Moved, so that what the function writes is not shared.
+        for argument in self.prefill.arguments() {
+            arguments.push(match argument.name.as_str() {
+                "ids" => ids.clone(),
+                "length" => length.clone(),
+                name => std::mem::replace(&mut self.state[self.places[name]], Tensor::zeros(DType::I1, &[]).into()),
+            });
+        }
+        let results = self.executable.call_in_place("prefill", &mut arguments);
+        for (argument, value) in self.prefill.arguments().iter().zip(arguments) {
+            if let Some(place) = self.places.get(&argument.name) {
+                self.state[*place] = value;
+            }
+        }
+        let mut results = named(&self.prefill, results?);
+        let token = results.remove("token").context("prefill returns no token")?;
+        let id = self.id(&token)?;
+        self.set("token", token)?;
+        self.set("position", length)?;
+        Ok(Output { token: id, logits: results.remove("logits") })
+    }
+
+    /// Computes one token more, from the last one or from that of [`Decoder::set_token`].
+    pub fn step(&mut self) -> Result<Output> {
+        let logits = self.advance()?;
+        Ok(Output { token: self.id(&self.state[self.places["token"]])?, logits })
+    }
+
+    /// Computes one token more and reads nothing back; the logits, where there are any.
+    pub fn advance(&mut self) -> Result<Option<Value>> {
+        let mut results = self.executable.call_in_place("step", &mut self.state)?;
+        // After the token. The others share the memory of the state, so they must not outlive this.
+        let logits = self.prefill.results().get(1).is_some_and(|(name, _)| name == "logits");
+        Ok(logits.then(|| results.swap_remove(1)))
+    }
+
+    /// Puts another token in the place of the one that was chosen.
+    pub fn set_token(&mut self, id: u32) -> Result<()> {
+        self.set("token", Tensor::from_slice(&[1], &[id as i32]).into())
+    }
+
+    /// Goes to a position of the text: how many tokens of the cache count.
+    pub fn set_position(&mut self, position: usize) -> Result<()> {
+        self.set("position", Tensor::from_slice(&[1], &[position as i32]).into())
+    }
+
+    fn id(&self, token: &Value) -> Result<u32> {
+        let token = token.to_tensor()?;
+        let id = *token.as_slice::<i32>().and_then(|ids| ids.first()).context("a token that is no i32")?;
+        let valid = u32::try_from(id).ok().filter(|id| (*id as usize) < self.vocabulary);
+        valid.context("the logits hold NaN: a weight is not finite")
+    }
+
+    fn set(&mut self, name: &str, value: Value) -> Result<()> {
+        self.state[self.places[name]] = placed(value, self.gpu)?;
+        Ok(())
+    }
+}
+
+fn placed(value: Value, gpu: bool) -> Result<Value> {
+    if gpu { value.to_device() } else { Ok(value) }
+}
+
+fn named(function: &Function, values: Vec<Value>) -> HashMap<String, Value> {
+    function.results().iter().map(|(name, _)| name.clone()).zip(values).collect()
+}
