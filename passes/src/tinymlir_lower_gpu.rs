@@ -48,6 +48,23 @@ const CHIPS: [(&str, &str); 17] = [
     ("sm_121", ""),
     ("sm_121a", ""),
 ];
+/// The first chip that has an instruction, by the start of its operation's name; the longest start comes first. Upstream
+/// checks those that a single chip has.
+const INSTRUCTIONS: [(&str, u32); 13] = [
+    ("nvvm.cp.async.bulk", 90),
+    ("nvvm.cp.async", 80),
+    ("nvvm.mbarrier.try_wait", 90),
+    ("nvvm.mbarrier.arrive.expect_tx", 90),
+    ("nvvm.mbarrier", 80),
+    ("nvvm.redux", 80),
+    ("nvvm.stmatrix", 90),
+    ("nvvm.cluster", 90),
+    ("nvvm.elect", 90),
+    ("nvvm.fence.proxy", 90),
+    ("nvvm.fence.mbarrier", 90),
+    ("nvvm.griddepcontrol", 90),
+    ("nvvm.mapa", 90),
+];
 /// The most workgroup memory that a block may have without asking the driver for more.
 const WORKGROUP_BYTES: i64 = 48 * 1024;
 
@@ -85,6 +102,9 @@ fn run(cx: &PassCx, module: Op) -> PassResult {
     for kernels in module.find(&["gpu.module"]) {
         exact_roots(cx, kernels)?;
         check_lowered(cx, kernels)?;
+        if kernels.symbol().is_some_and(|name| untargeted.contains(&name)) {
+            check_chip(cx, kernels, &chip)?;
+        }
     }
     let host = HOST_TO_LLVM.replace("convert-index-to-llvm", "gpu-to-llvm,convert-index-to-llvm");
     cx.run_pipeline(&host, module)?;
@@ -236,6 +256,21 @@ fn check_lowered(cx: &PassCx, kernels: Op) -> PassResult {
         (Ok(()), Some(cast)) => Err(cx.error(*cast, "is left: a type has no form on a GPU")),
         (result, _) => result,
     }
+}
+
+/// Every instruction is one that the chip has: LLVM ends the program at any other.
+fn check_chip(cx: &PassCx, kernels: Op, chip: &str) -> PassResult {
+    let number = chip.trim_start_matches("sm_").trim_end_matches('a').parse::<u32>().unwrap_or(0);
+    let mut result = Ok(());
+    for op in kernels.walk().into_iter().skip(1) {
+        let name = op.name();
+        let Some((_, first)) = INSTRUCTIONS.iter().find(|(prefix, _)| name.starts_with(prefix)) else { continue };
+        if number < *first {
+            let fact = format!("is an instruction of sm_{first} or newer, and the target is {chip}");
+            result = Err(cx.error(op, &format!("{fact} (give tinymlir-gpu-outline the same chip)")));
+        }
+    }
+    result
 }
 
 /// No gpu operation but launches and binaries is left on the host.

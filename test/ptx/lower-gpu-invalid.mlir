@@ -21,3 +21,15 @@ gpu.module @kernels {
     gpu.return
   }
 }
+
+// -----
+
+// The default chip is sm_80, which has asynchronous copies of the plain kind only.
+gpu.module @kernels {
+  gpu.func @newer(%barrier: memref<1xi64, #gpu.address_space<workgroup>>) kernel {
+    nvvm.cp.async.commit.group
+    // expected-error @+1 {{'nvvm.fence.mbarrier.init' op is an instruction of sm_90 or newer, and the target is sm_80 (give tinymlir-gpu-outline the same chip)}}
+    nvvm.fence.mbarrier.init
+    gpu.return
+  }
+}
