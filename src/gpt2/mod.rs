@@ -1,5 +1,6 @@
 //! GPT-2 written on the frontend: configuration, weights, tokenizer, functions, generation and verification.
 
+mod bench;
 mod cached;
 pub mod cases;
 mod config;
@@ -13,6 +14,7 @@ mod tokenizer;
 mod verify;
 mod weights;
 
+pub use bench::{Figure, Plan, bench, read_bandwidth};
 pub use cached::{cache, prefill, step};
 pub use config::Config;
 pub use decoder::{Decoder, Output};

@@ -6,7 +6,10 @@ use std::{io::Write, path::PathBuf, process::ExitCode, time::Instant};
 use tinymlir::{
     compile::{self, Memory, Options, Schedule, Stage, Target},
     cuda,
-    gpt2::{Config, Event, Mode, Model, Sampling, Session, Sizes, Stream, Tolerance, emit, verify},
+    gpt2::{
+        Config, Event, Mode, Model, Plan, Sampling, Session, Sizes, Stream, Tolerance, bench, emit, read_bandwidth,
+        verify,
+    },
     io::{Staged, safetensors, write_atomically},
 };
 
@@ -26,6 +29,8 @@ enum Command {
     Verify(Verify),
     /// Print the model's functions, or small ones, as MLIR at a stage
     Emit(Emit),
+    /// Time prefills and decoding steps; each is a line of JSON on standard output
+    Bench(Bench),
 }
 
 #[derive(Args)]
@@ -78,6 +83,27 @@ struct Verify {
     atol: f64,
 }
 
+#[derive(Args, Clone)]
+struct Bench {
+    /// A directory with config.json, model.safetensors and a tokenizer, or random:SIZE[:SEED]
+    #[arg(long, default_value = "random:124M")]
+    model: String,
+    /// The length of a prompt; may be given again
+    #[arg(long, value_name = "T")]
+    prefill: Vec<usize>,
+    /// The position of a step; may be given again [default, where nothing is given: 100]
+    #[arg(long, value_name = "POSITION")]
+    decode: Vec<usize>,
+    /// How many positions the cache holds [default: the model's context]
+    #[arg(long, value_name = "N")]
+    window: Option<usize>,
+    /// How many calls are timed, after as many that warm up
+    #[arg(long, value_name = "N", default_value_t = 10)]
+    repeat: usize,
+    #[command(flatten)]
+    device: Device,
+}
+
 #[derive(Args)]
 struct Run {
     /// A directory with config.json, model.safetensors and a tokenizer, or random:SIZE[:SEED] with 124M, 355M, 774M or 1558M
@@ -90,7 +116,7 @@ struct Run {
     device: Device,
 }
 
-#[derive(Args)]
+#[derive(Args, Clone)]
 struct Device {
     /// Compile for an NVIDIA GPU; what runs, runs on the one here
     #[arg(long)]
@@ -163,6 +189,7 @@ pub fn main() -> ExitCode {
         Command::Generate(arguments) => generate(&arguments),
         Command::Verify(arguments) => check(&arguments),
         Command::Emit(arguments) => print(&arguments),
+        Command::Bench(arguments) => measure(&arguments),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,
@@ -247,6 +274,22 @@ fn check(arguments: &Verify) -> Result<()> {
     writeln!(out, "{} prompts, {} steps: every token equal", summary.prompts, summary.steps)?;
     writeln!(out, "{} arrays: largest difference {largest:.3e}", summary.arrays.len())?;
     Ok(())
+}
+
+fn measure(arguments: &Bench) -> Result<()> {
+    let Bench { prefill, mut decode, window, repeat: calls, .. } = arguments.clone();
+    if prefill.is_empty() && decode.is_empty() {
+        decode.push(100);
+    }
+    let plan = Plan { prefill, decode, window, calls };
+    let options = arguments.device.options();
+    let model = Model::open(&arguments.model)?;
+    if !arguments.device.gpu {
+        eprintln!("memory reads {:.2} GB/s", read_bandwidth() / 1e9);
+    }
+    bench(&model, &arguments.model, &options, &plan, &mut |figure| {
+        writeln!(std::io::stdout(), "{}", figure.json()?).context("cannot write to standard output")
+    })
 }
 
 fn print(arguments: &Emit) -> Result<()> {
