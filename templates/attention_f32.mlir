@@ -12,8 +12,10 @@
 // CHECK: gpu.func @attention_f32(
 // CHECK: func.func private @attention(
 
-// Parameters: whether keys after a row's own place have no score, so that they need not be read; and @score.
+// Parameters: whether keys after a row's own place have no score, so that they need not be read; an operand that @score
+// may read; and @score.
 #causal = false
+!extra = memref<f32>
 !view = memref<?x?x?xf32, strided<[?, ?, 1], offset: ?>>
 
 !q_tile = memref<64x68xf32, #gpu.address_space<workgroup>>
@@ -34,8 +36,8 @@
 
 module attributes {gpu.container_module} {
 gpu.module @attention_f32_kernels {
-  // The score of a row and a key from the product of the two: scaling and masking.
-  func.func private @score(%product: f32, %batch: index, %row: index, %key: index) -> f32 {
+  // The score of a row and a key from the product of the two: scaling and masking. Rows and keys past the last ones come too.
+  func.func private @score(%product: f32, %batch: index, %row: index, %key: index, %X: !extra) -> f32 {
     return %product : f32
   }
   // The sum, and the maximum, over the eight lanes that share rows.
@@ -94,7 +96,7 @@ gpu.module @attention_f32_kernels {
     return %read : vector<4x4xf32>
   }
 
-  gpu.func @attention_f32(%Q: !view, %K: !view, %V: !view, %O: !view)
+  gpu.func @attention_f32(%Q: !view, %K: !view, %V: !view, %O: !view, %X: !extra)
       workgroup(%q: !q_tile {llvm.align = 16 : i64}, %k: !k_tile {llvm.align = 16 : i64},
                 %v: !v_tile {llvm.align = 16 : i64}, %p: !p_tile {llvm.align = 16 : i64})
       kernel attributes {known_block_size = array<i32: 128, 1, 1>, nvvm.minctasm = 3 : i32} {
@@ -191,7 +193,7 @@ gpu.module @attention_f32_kernels {
         %g = affine.for %j = 0 to 4 iter_args(%h = %f) -> (vector<4x4xf32>) {
           %key = affine.apply affine_map<(o, r, j) -> (o + r + 8 * j)>(%key0, %lane_col, %j)
           %x = vector.extract %products[%i, %j] : f32 from vector<4x4xf32>
-          %s_any = func.call @score(%x, %batch, %row, %key) : (f32, index, index, index) -> f32
+          %s_any = func.call @score(%x, %batch, %row, %key, %X) : (f32, index, index, index, !extra) -> f32
           %in = arith.cmpi ult, %key, %n : index
           %s = arith.select %in, %s_any, %low : f32
           %h1 = vector.insert %s, %h[%i, %j] : f32 into vector<4x4xf32>
@@ -296,7 +298,7 @@ gpu.module @attention_f32_kernels {
   }
 }
 
-func.func private @attention(%Q: !view, %K: !view, %V: !view, %O: !view) attributes {tinymlir.kernel} {
+func.func private @attention(%Q: !view, %K: !view, %V: !view, %O: !view, %X: !extra) attributes {tinymlir.kernel} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %t = arith.constant #threads
@@ -306,7 +308,7 @@ func.func private @attention(%Q: !view, %K: !view, %V: !view, %O: !view) attribu
   %row_tiles = arith.ceildivui %m, %tile_rows : index
   %blocks = arith.muli %row_tiles, %batches : index
   gpu.launch_func @attention_f32_kernels::@attention_f32 blocks in (%blocks, %c1, %c1) threads in (%t, %c1, %c1)
-    args(%Q : !view, %K : !view, %V : !view, %O : !view)
+    args(%Q : !view, %K : !view, %V : !view, %O : !view, %X : !extra)
   return
 }
 }

@@ -1,6 +1,9 @@
 //! Host code that calls a template's launching function on views of buffers.
 
-use crate::{ir::Value, memory::is_aligned};
+use crate::{
+    ir::{Attr, Op, Value},
+    memory::is_aligned,
+};
 
 /// An operand: its buffer, first element, and elements between neighbours along batch, row and column of its role.
 #[derive(Clone)]
@@ -79,5 +82,38 @@ impl Text {
         let (arguments, types) = (arguments.join(", "), types.join(", "));
         self.line(&format!("func.call @{symbol}({arguments}) : ({types}) -> ()"));
         self.declarations += &format!("func.func private @{symbol}({types})\n");
+    }
+}
+
+/// Buffers for what kernels leave for one another: one for each function, as large as its largest need. Launches follow
+/// one another, so that they can share it.
+#[derive(Default)]
+pub struct Workspaces {
+    /// The function, the constant that is the size, the buffer.
+    known: Vec<(Op, Op, Value)>,
+}
+
+impl Workspaces {
+    /// The buffer of the function around an operation, for so many elements.
+    pub fn of(&mut self, op: Op, elements: i64) -> Result<Value, String> {
+        let function = op.parent_named("func.func").ok_or("internal error: a product outside of any function")?;
+        let size = Attr::parse(op.ctx(), &format!("{elements} : index")).ok_or("internal error: a size")?;
+        if let Some((_, constant, buffer)) = self.known.iter().find(|(f, _, _)| *f == function) {
+            if constant.attr("value").and_then(|v| v.as_int()).is_none_or(|now| now < elements) {
+                constant.set_attr("value", size);
+            }
+            return Ok(*buffer);
+        }
+        let first = *function.body().first().ok_or("internal error: an empty function")?;
+        let text = format!(
+            "%n = arith.constant {elements} : index\n%w = memref.alloc(%n) {{alignment = 64 : i64}} : memref<?xf32>\nreturn %w, %n : memref<?xf32>, index"
+        );
+        let made = first.build_before(&[], "", &text)?;
+        let [buffer, size] = made[..] else { return Err("internal error: no workspace".into()) };
+        for end in function.find(&["func.return"]) {
+            end.build_before(&[("w", buffer)], "", "memref.dealloc %w : memref<?xf32>")?;
+        }
+        self.known.push((function, size.def().ok_or("internal error: no size")?, buffer));
+        Ok(buffer)
     }
 }

@@ -116,33 +116,48 @@ fn inline(kernels: Op) -> Result<(), String> {
     Ok(())
 }
 
-/// Replaces the body of the private function `name` of a template's gpu.module by that of `block`, in which each of the
-/// values of `inputs` becomes the function's argument of that number, and whose terminator's operands become its results. Constants from outside
-/// of the block are copied; any other value from outside fails. The results of `linalg.index` must be inputs.
-pub fn set_body(kernels: Op, name: &str, block: Block, inputs: &[(Value, usize)]) -> Result<(), String> {
+/// Replaces the body of the private function `name` of a template's gpu.module by that of `block`, as far as it makes
+/// `results`, which become the function's.
+///
+/// `bind` gives for each value that the block's operations read from elsewhere (its arguments, the results of `linalg.index`)
+/// the one to read instead, given the function's arguments and its terminator, before which it may build operations.
+/// Constants from outside of the block are copied; any other value from outside fails.
+pub fn set_body(
+    kernels: Op,
+    name: &str,
+    block: Block,
+    results: &[Value],
+    bind: impl FnOnce(&[Value], Op) -> Result<Vec<(Value, Value)>, String>,
+) -> Result<(), String> {
     let missing = || format!("internal error: the template has no function @{name}");
     let function = kernels.lookup(name).ok_or_else(missing)?;
     let body = *function.blocks(0).first().ok_or_else(missing)?;
     let end = body.terminator();
-    let arguments = body.arguments();
-    let mut map: HashMap<Value, Value> = inputs.iter().map(|(value, i)| (*value, arguments[*i])).collect();
+    let mut map: HashMap<Value, Value> = bind(&body.arguments(), end)?.into_iter().collect();
     let mut ops = block.ops();
-    let last = ops.pop().ok_or_else(missing)?;
+    ops.pop();
     for op in ops.into_iter().filter(|o| !o.is("linalg.index")) {
-        map_operands(op, &mut map, end)?;
+        map_operands(&op.operands(), &mut map, end)?;
         let copy = op.clone_before(end);
         redirect(copy, &map);
         map.extend(op.results().into_iter().zip(copy.results()));
     }
-    map_operands(last, &mut map, end)?;
-    let results: Vec<Value> = last.operands().iter().map(|v| map.get(v).copied().unwrap_or(*v)).collect();
+    map_operands(results, &mut map, end)?;
+    let results: Vec<Value> = results.iter().map(|v| map.get(v).copied().unwrap_or(*v)).collect();
     end.set_operands(&results);
     Ok(())
 }
 
-/// Adds copies of the constants that `op` reads from outside to the map.
-fn map_operands(op: Op, map: &mut HashMap<Value, Value>, end: Op) -> Result<(), String> {
-    for operand in op.operands() {
+/// [`set_body`] with all of a block: each of the values of `inputs` becomes the function's argument of its place.
+pub fn set_whole_body(kernels: Op, name: &str, block: Block, inputs: &[Value]) -> Result<(), String> {
+    set_body(kernels, name, block, &block.terminator().operands(), |arguments, _| {
+        Ok(inputs.iter().copied().zip(arguments.iter().copied()).collect())
+    })
+}
+
+/// Adds copies of the constants among values from outside to the map.
+fn map_operands(values: &[Value], map: &mut HashMap<Value, Value>, end: Op) -> Result<(), String> {
+    for operand in values.iter().copied() {
         if map.contains_key(&operand) {
             continue;
         }

@@ -90,6 +90,9 @@ pub const PRODUCTS: &[Product] = &[
 /// A softmax between two products.
 pub const ATTENTION: Template = template!("attention_f32.mlir");
 
+/// The same for one row a batch.
+pub const ATTENTION_ROW: Template = template!("attention_row_f32.mlir");
+
 /// The reduction within a block of a kernel of rows.
 pub const ROW_REDUCE: Template = template!("row_reduce.mlir");
 

@@ -2,22 +2,23 @@
 //!
 //! Finds product, elementwise scores (scaling, masking), softmax over the columns, product, in the two orders in which
 //! the quotient by the sum is written: of the exponentials, or of the second product (which may permute its result). Becomes a
-//! call of `templates/attention_f32.mlir`. A mask that keeps a row's own column and those before it, by index, makes the kernel
-//! skip what is after. The result differs from the separate operations by rounding only.
+//! call of `templates/attention_f32.mlir`, or of `templates/attention_row_f32.mlir` for one row. A mask that keeps a row's own
+//! column and those before it, by index, makes the kernel skip what is after; for one row no masked key is read. The result
+//! differs from the separate operations by rounding only.
 //!
-//! Takes f32 with static sizes, up to 64 elements a head and more than 8 rows; everything between must be read by nothing
-//! else. What it leaves, with a remark, goes to the kernels for products and rows.
+//! Takes f32 with static sizes, up to 64 elements a head, one row or more than 8, and at most one operand beside the products in
+//! the scores, such as a mask; everything between must be read by nothing else. What it leaves, with a remark, goes to the kernels for products and rows.
 
 use crate::{
     contraction::Contraction,
     device::source,
     epilogue::{self, fill_before},
-    host::{Operand, Text},
+    host::{Operand, Text, Workspaces},
     ir::{Op, Pass, PassCx, PassResult, Value},
     kernels::{Instance, Kernels, set_body},
     matrices::Matrices,
     memory::{between, erase_unread, may_alias, outputs, touches, writes},
-    schedule::ATTENTION,
+    schedule::{ATTENTION, ATTENTION_ROW},
 };
 use mlir_sys::*;
 
@@ -43,12 +44,16 @@ pub static PASS: Pass = Pass {
 
 const MOST_DEPTH: i64 = 64;
 const LEAST_ROWS: i64 = 9;
+/// How many batches and keys the kernel for one row takes, the latter in each block.
+const MOST_ROW_BATCHES: i64 = 4096;
+const BLOCK_KEYS: i64 = 128;
 
 fn run(cx: &PassCx, module: Op) -> PassResult {
     let mut kernels = Kernels::default();
+    let mut workspaces = Workspaces::default();
     let products = || module.walk().into_iter().filter(|op| op.is_linalg() && Contraction::of(*op).is_ok());
     while let Some(chain) = products().find_map(Chain::ending_with) {
-        chain.emit(cx, module, &mut kernels)?;
+        chain.emit(cx, module, &mut kernels, &mut workspaces)?;
     }
     Ok(())
 }
@@ -62,9 +67,16 @@ struct Chain {
     v: Operand,
     out: Operand,
     /// The elementwise operation that makes scores of products.
-    score: Option<Op>,
+    score: Option<Score>,
     /// Everything that the kernel replaces, in order; the last one is where it is launched.
     ops: Vec<Op>,
+}
+
+/// An elementwise operation that makes scores: the argument of its body that is the product, and the operand beside it.
+struct Score {
+    op: Op,
+    product: Value,
+    extra: Option<usize>,
 }
 
 /// An elementwise operation with its input of the chain, in place or not.
@@ -78,7 +90,7 @@ impl Chain {
     fn ending_with(second: Op) -> Option<Chain> {
         let product = Matrices::of(second, &Contraction::of(second).ok()?).ok()??;
         let [batch, m, depth, n] = product.size;
-        if product.element != "f32" || depth > MOST_DEPTH || depth % 4 != 0 || m < LEAST_ROWS {
+        if product.element != "f32" || depth > MOST_DEPTH || depth % 4 != 0 || !(m >= LEAST_ROWS || m == 1 && batch <= MOST_ROW_BATCHES) {
             return None;
         }
         let whole = |o: &Operand| o.offset == 0 && (batch == 1 || o.strides[0] == m * n) && o.strides[1..] == [n, 1];
@@ -102,8 +114,8 @@ impl Chain {
         let (first, score) = if Contraction::of(scored).is_ok() {
             (scored, None)
         } else {
-            let input = elementwise(scored)?;
-            (last_writer(scored, input)?, Some(scored))
+            let (first, score) = Score::of(scored)?;
+            (first, Some(score))
         };
         let first_product = Matrices::of(first, &Contraction::of(first).ok()?).ok()??;
         if first_product.size != [batch, m, n, depth] || !whole(&first_product.c) || first_product.element != "f32" {
@@ -112,7 +124,7 @@ impl Chain {
         let first_fill = epilogue::zero_fill(first, first_product.c.buffer)?;
         let second_fill = epilogue::zero_fill(second, product.c.buffer)?;
         ops.extend([first_fill, first]);
-        ops.extend(score);
+        ops.extend(score.as_ref().map(|s| s.op));
         ops.extend([maximum.fill, maximum.op, exp]);
         // The sum, before the quotient or before the quotient of the second product.
         let size = [batch, m, depth];
@@ -126,7 +138,7 @@ impl Chain {
                 let end = epilogue::find(second, product.c.buffer, [product.a.buffer, product.b.buffer], size)?;
                 let (inputs, _) = Step::of(end.op, "arith.divf")?;
                 let [(extra, _)] = &end.extras[..] else { return None };
-                let per_row = extra.strides == [if batch == 1 { 0 } else { m }, 1, 0];
+                let per_row = extra.strides == [if batch == 1 { 0 } else { m }, if m == 1 { 0 } else { 1 }, 0];
                 let t = &end.target;
                 if !per_row || source(inputs[0]) != source(product.c.buffer) || t.group.0 != 1 {
                     return None;
@@ -151,7 +163,13 @@ impl Chain {
             && self.k.reads_vectors([batch, n, depth])
             && self.v.reads_vectors([batch, n, depth])
             && self.out.reads_vectors([batch, m, depth])
-            && [&self.q, &self.k, &self.v].iter().all(|o| !may_alias(o.buffer, self.out.buffer))
+            && self.read().all(|x| !may_alias(x, self.out.buffer))
+    }
+
+    /// The buffers that the kernel reads.
+    fn read(&self) -> impl Iterator<Item = Value> {
+        let extra = self.score.as_ref().and_then(|s| s.extra.map(|i| s.op.operand(i)));
+        [self.q.buffer, self.k.buffer, self.v.buffer].into_iter().chain(extra)
     }
 
     /// Whether nothing else sees what lies between, and nothing on the way changes what the kernel reads later than before.
@@ -160,7 +178,7 @@ impl Chain {
         let Some(way) = between(*first, *last) else { return false };
         let others: Vec<Op> = way.into_iter().filter(|o| !self.ops.contains(o)).collect();
         let kept = others.iter().all(|o| {
-            [&self.q, &self.k, &self.v].iter().all(|x| !writes(*o, x.buffer)) && !touches(*o, self.out.buffer)
+            self.read().all(|x| !writes(*o, x)) && !touches(*o, self.out.buffer)
         });
         let mut inner: Vec<Value> = buffers.iter().map(|b| source(*b)).collect();
         if source(product) != source(self.out.buffer) {
@@ -169,25 +187,31 @@ impl Chain {
         kept && inner.iter().all(|b| source(self.out.buffer) != *b && only_used_by(*b, &self.ops))
     }
 
-    fn emit(self, cx: &PassCx, module: Op, kernels: &mut Kernels) -> PassResult {
+    fn emit(self, cx: &PassCx, module: Op, kernels: &mut Kernels, workspaces: &mut Workspaces) -> PassResult {
         let [batch, m, n, depth] = self.size;
         let at = self.ops[self.ops.len() - 1];
-        let causal = if self.score.is_some_and(is_causal) { "true" } else { "false" };
+        let one_row = m == 1;
+        let causal = !one_row && self.score.as_ref().is_some_and(|s| is_causal(s.op));
+        let extra = self.score.as_ref().and_then(|s| s.extra.map(|i| s.op.operand(i)));
+        let extra_type = extra.map_or("memref<f32>".to_string(), dynamic_type);
         let body = |kernels: Op| -> Result<(), String> {
-            let Some(score) = self.score else { return Ok(()) };
-            let block = score.blocks(0)[0];
-            // The function's arguments: product, batch, row, key.
-            let rank = score.linalg_maps().first().map_or(3, |map| map.num_dims());
-            let mut inputs: Vec<(Value, usize)> = block.arguments().into_iter().map(|a| (a, 0)).collect();
-            for index in block.ops().into_iter().filter(|o| o.is("linalg.index")) {
-                let dim = index.attr("dim").and_then(|a| a.as_int()).unwrap_or(0) as usize;
-                inputs.push((index.result(0), dim + 4 - rank));
+            let Some(score) = &self.score else { return Ok(()) };
+            score.set(kernels, "score", &score.op.blocks(0)[0].terminator().operands(), 1)?;
+            match score.kept() {
+                Some(kept) if one_row => score.set(kernels, "keep", &[kept], 0),
+                _ => Ok(()),
             }
-            set_body(kernels, "score", block, &inputs)
         };
-        let name = if causal == "true" { "attention_causal_f32" } else { "attention_f32" };
-        let parameters = [("#causal", causal)];
-        let instance = Instance { template: &ATTENTION, parameters: &parameters, launcher: "attention", name };
+        let mut parameters = vec![("!extra", extra_type.as_str())];
+        if !one_row {
+            parameters.push(("#causal", if causal { "true" } else { "false" }));
+        }
+        let (template, name) = match (one_row, causal) {
+            (true, _) => (&ATTENTION_ROW, "attention_row_f32"),
+            (false, true) => (&ATTENTION, "attention_causal_f32"),
+            (false, false) => (&ATTENTION, "attention_f32"),
+        };
+        let instance = Instance { template, parameters: &parameters, launcher: "attention", name };
         let symbol = kernels.place(cx, at, module, instance, body)?;
         let ty = "memref<?x?x?xf32, strided<[?, ?, 1], offset: ?>>";
         let mut text = Text::default();
@@ -196,8 +220,29 @@ impl Chain {
             let base = text.operand(name, operand);
             text.view(&format!("{name}v"), &base, &operand.strides, &[batch, rows, depth], ty);
         }
-        text.call(&symbol, &["%qv", "%kv", "%vv", "%ov"], &[ty; 4].map(String::from));
-        let inputs: Vec<(&str, Value)> = operands.iter().map(|(name, o, _)| (*name, o.buffer)).collect();
+        let mut inputs: Vec<(&str, Value)> = operands.iter().map(|(name, o, _)| (*name, o.buffer)).collect();
+        let mut arguments = vec!["%qv", "%kv", "%vv", "%ov"];
+        let mut types = vec![ty.to_string(); 4];
+        if one_row {
+            let parts = (n + BLOCK_KEYS - 1) / BLOCK_KEYS;
+            let workspace = cx.check(at, workspaces.of(at, batch * parts * (depth + 2)))?;
+            inputs.push(("w", workspace));
+            let base = text.operand("w", &Operand { buffer: workspace, offset: 0, strides: [0; 3] });
+            text.view("wv", &base, &[parts * (depth + 2), depth + 2, 1], &[batch, parts, depth + 2], ty);
+            arguments.push("%wv");
+            types.push(ty.to_string());
+        }
+        match extra {
+            Some(extra) => {
+                inputs.push(("x", extra));
+                text.line(&format!("%xv = memref.cast %x : {} to {extra_type}", extra.ty()));
+            }
+            // Nothing reads it: the first element of Q.
+            None => text.line("%xv = memref.reinterpret_cast %q_base to offset: [0], sizes: [], strides: [] : memref<f32> to memref<f32>"),
+        }
+        arguments.push("%xv");
+        types.push(extra_type.clone());
+        text.call(&symbol, &arguments, &types);
         cx.check(at, at.build_before(&inputs, &text.declarations, &text.body).map(|_| ()))?;
         cx.count("kernels");
         let mut buffers: Vec<Value> = vec![];
@@ -259,22 +304,114 @@ fn exponential(op: Op) -> Option<(Vec<Value>, Step)> {
     identity.then_some((inputs, step))
 }
 
-/// The one array that an elementwise operation of the same shape reads, whose body is plain arithmetic and indices.
-fn elementwise(op: Op) -> Option<Value> {
-    Step::elementwise(op)?;
-    let body = *op.blocks(0).first()?;
-    let arguments = body.arguments();
-    let inside = body.ops();
-    let known = |v: &Value| arguments.contains(v) || v.def().is_some_and(|d| d.is("arith.constant") || inside.contains(&d));
-    let plain = inside.iter().all(|o| {
-        let name = o.name();
-        let kind = name.starts_with("arith.") || name.starts_with("math.") || name == "linalg.index" || name == "linalg.yield";
-        kind && o.operands().iter().all(known)
-    });
-    let read: Vec<usize> = (0..arguments.len()).filter(|i| !arguments[*i].uses().is_empty()).collect();
-    let [place] = read[..] else { return None };
-    let same = op.linalg_maps().iter().all(|map| map.is_identity()) && (2..=3).contains(&op.linalg_maps()[0].num_dims());
-    (plain && same).then(|| op.operand(place))
+impl Score {
+    /// An elementwise operation on products, whose body is plain arithmetic and indices, with the product.
+    fn of(op: Op) -> Option<(Op, Score)> {
+        Step::elementwise(op)?;
+        let body = *op.blocks(0).first()?;
+        let arguments = body.arguments();
+        let inside = body.ops();
+        let known =
+            |v: &Value| arguments.contains(v) || v.def().is_some_and(|d| d.is("arith.constant") || inside.contains(&d));
+        let plain = inside.iter().all(|o| {
+            let name = o.name();
+            let kind =
+                name.starts_with("arith.") || name.starts_with("math.") || name == "linalg.index" || name == "linalg.yield";
+            kind && o.operands().iter().all(known)
+        });
+        let maps = op.linalg_maps();
+        let rank = maps.first()?.num_dims();
+        (plain && (2..=3).contains(&rank) && maps.last()?.is_identity()).then_some(())?;
+        let mut found = None;
+        let mut extra = None;
+        for (i, argument) in arguments.iter().enumerate().filter(|(_, a)| !a.uses().is_empty()) {
+            let operand = op.operand(i);
+            let product = last_writer(op, operand).filter(|w| maps[i].is_identity() && Contraction::of(*w).is_ok());
+            match (product, &found, &extra) {
+                (Some(product), None, _) => found = Some((product, *argument)),
+                (None, _, None) => {
+                    let axes = maps[i].dims().into_iter().zip(maps[i].constants());
+                    let simple = axes.into_iter().all(|(dim, constant)| dim.is_some() || constant == Some(0));
+                    (simple && operand.ty().memref()?.space.is_none()).then_some(())?;
+                    extra = Some(i);
+                }
+                _ => return None,
+            }
+        }
+        let (first, product) = found?;
+        Some((first, Score { op, product, extra }))
+    }
+
+    /// The condition outside of which the score is minus infinity whatever the product is.
+    fn kept(&self) -> Option<Value> {
+        let select = self.op.blocks(0).first()?.terminator().operands().first()?.def().filter(|d| d.is("arith.select"))?;
+        let low = select.operand(2).def()?.attr("value")?.to_string();
+        let condition = select.operand(0);
+        let mut left = vec![condition];
+        while let Some(value) = left.pop() {
+            if value == self.product {
+                return None;
+            }
+            left.extend(value.def().map(|d| d.operands()).unwrap_or_default());
+        }
+        low.starts_with("0xFF800000").then_some(condition)
+    }
+
+    /// Gives the template's function `name` this operation's body as far as it makes `results`. Its arguments from `first`
+    /// on are batch, row, key and the extra operand; the product, where there is one, comes before.
+    fn set(&self, kernels: Op, name: &str, results: &[Value], first: usize) -> Result<(), String> {
+        let block = self.op.blocks(0)[0];
+        let maps = self.op.linalg_maps();
+        let rank = maps[0].num_dims();
+        set_body(kernels, name, block, results, |arguments, end| {
+            let places = &arguments[first + 3 - rank..first + 3];
+            let mut bound = vec![];
+            match first {
+                0 => {
+                    let zero = end.build_before(&[], "", "%zero = arith.constant 0.0 : f32\nreturn %zero : f32")?;
+                    bound.push((self.product, zero[0]));
+                }
+                _ => bound.push((self.product, arguments[0])),
+            }
+            for index in block.ops().into_iter().filter(|o| o.is("linalg.index")) {
+                let dim = index.attr("dim").and_then(|a| a.as_int()).unwrap_or(0) as usize;
+                bound.push((index.result(0), places[dim]));
+            }
+            if let Some(extra) = self.extra {
+                let array = arguments[first + 3];
+                let element = self.op.operand(extra).ty().element().ok_or("internal error: no element type")?;
+                let names: Vec<String> = (0..rank).map(|i| format!("i{i}")).collect();
+                // Rows and keys past the last ones read the last element.
+                let (mut text, mut list) = ("%zero = arith.constant 0 : index\n%one = arith.constant 1 : index\n".to_string(), vec![]);
+                for (axis, dim) in maps[extra].dims().into_iter().enumerate() {
+                    let Some(dim) = dim else {
+                        list.push("%zero".to_string());
+                        continue;
+                    };
+                    text += &format!(
+                        "%axis{axis} = arith.constant {axis} : index\n%n{axis} = memref.dim %x, %axis{axis} : {ty}\n\
+                         %last{axis} = arith.subi %n{axis}, %one : index\n%at{axis} = arith.minui %i{dim}, %last{axis} : index\n",
+                        ty = array.ty()
+                    );
+                    list.push(format!("%at{axis}"));
+                }
+                let mut inputs = vec![("x", array)];
+                inputs.extend(names.iter().map(String::as_str).zip(places.iter().copied()));
+                text += &format!("%v = memref.load %x[{}] : {}\nreturn %v : {element}", list.join(", "), array.ty());
+                let loaded = end.build_before(&inputs, "", &text)?;
+                bound.push((block.arguments()[extra], loaded[0]));
+            }
+            Ok(bound)
+        })
+    }
+}
+
+/// The type of a buffer with everything but its rank and element left open.
+fn dynamic_type(buffer: Value) -> String {
+    let ty = buffer.ty();
+    let (rank, element) = (ty.shape().map_or(0, |s| s.len()), ty.element().map(|e| e.to_string()).unwrap_or_default());
+    let (sizes, strides) = ("?x".repeat(rank), vec!["?"; rank].join(", "));
+    format!("memref<{sizes}{element}, strided<[{strides}], offset: ?>>")
 }
 
 /// A reduction over the columns of an array, with the fill of its output.

@@ -11,7 +11,7 @@
 use crate::{
     device::source,
     ir::{Failed, Op, Pass, PassCx, PassResult, Value},
-    kernels::{Kernels, set_body},
+    kernels::{Kernels, set_whole_body},
     memory::{erase_unread, is_aligned, outputs},
     rows::{Group, Kind, Member, move_definition},
     schedule::ROW_REDUCE,
@@ -97,8 +97,7 @@ fn emit(cx: &PassCx, module: Op, kernels: &mut Kernels, group: Group) -> PassRes
             let block = member.op.blocks(0)[0];
             let mut inputs = block.arguments();
             inputs.extend(block.ops().into_iter().filter(|o| o.is("linalg.index")).map(|o| o.result(0)));
-            let inputs: Vec<_> = inputs.into_iter().enumerate().map(|(i, v)| (v, i)).collect();
-            set_body(kernels, &format!("operation{i}"), block, &inputs)?;
+            set_whole_body(kernels, &format!("operation{i}"), block, &inputs)?;
         }
         Ok(())
     };

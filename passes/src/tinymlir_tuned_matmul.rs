@@ -12,11 +12,11 @@ use crate::{
     contraction::Contraction,
     device::source,
     epilogue::{self, Epilogue, Extra, Target},
-    ir::{Attr, Op, Opt, Pass, PassCx, PassResult, Value},
-    host::{Operand, Text},
+    ir::{Op, Opt, Pass, PassCx, PassResult},
+    host::{Operand, Text, Workspaces},
     matrices::Matrices,
     memory::is_aligned,
-    kernels::{Instance, Kernels, set_body},
+    kernels::{Instance, Kernels, set_whole_body},
     schedule::{Kind, Layout, PRODUCTS, Product, SPLIT_REDUCE, chip_number, splits},
 };
 use mlir_sys::*;
@@ -68,38 +68,6 @@ fn run(cx: &PassCx, module: Op) -> PassResult {
         }
     }
     Ok(())
-}
-
-/// The buffers for the parts of sums: one for each function, as large as its largest need.
-#[derive(Default)]
-struct Workspaces {
-    /// The function, the constant that is the size, the buffer.
-    known: Vec<(Op, Op, Value)>,
-}
-
-impl Workspaces {
-    /// The buffer of the function around an operation, for so many elements.
-    fn of(&mut self, op: Op, elements: i64) -> Result<Value, String> {
-        let function = op.parent_named("func.func").ok_or("internal error: a product outside of any function")?;
-        let size = Attr::parse(op.ctx(), &format!("{elements} : index")).ok_or("internal error: a size")?;
-        if let Some((_, constant, buffer)) = self.known.iter().find(|(f, _, _)| *f == function) {
-            if constant.attr("value").and_then(|v| v.as_int()).is_none_or(|now| now < elements) {
-                constant.set_attr("value", size);
-            }
-            return Ok(*buffer);
-        }
-        let first = *function.body().first().ok_or("internal error: an empty function")?;
-        let text = format!(
-            "%n = arith.constant {elements} : index\n%w = memref.alloc(%n) {{alignment = 64 : i64}} : memref<?xf32>\nreturn %w, %n : memref<?xf32>, index"
-        );
-        let made = first.build_before(&[], "", &text)?;
-        let [buffer, size] = made[..] else { return Err("internal error: no workspace".into()) };
-        for end in function.find(&["func.return"]) {
-            end.build_before(&[("w", buffer)], "", "memref.dealloc %w : memref<?xf32>")?;
-        }
-        self.known.push((function, size.def().ok_or("internal error: no size")?, buffer));
-        Ok(buffer)
-    }
 }
 
 /// A product that a template takes.
@@ -220,8 +188,8 @@ impl Call {
             let Some(epilogue) = &self.epilogue else { return Ok(()) };
             let block = epilogue.op.blocks(0)[0];
             let values = std::iter::once(epilogue.sum).chain(epilogue.extras.iter().map(|(_, v)| *v));
-            let inputs: Vec<_> = values.enumerate().map(|(i, v)| (v, i)).collect();
-            set_body(kernels, "epilogue", block, &inputs)
+            let inputs: Vec<_> = values.collect();
+            set_whole_body(kernels, "epilogue", block, &inputs)
         };
         let skinny = self.product.kind == Kind::Skinny;
         let along_k = self.product.layout == Layout::AlongK;
