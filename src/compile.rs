@@ -12,6 +12,7 @@ use anyhow::{Context as _, Result, bail, ensure};
 use melior::{Context, ir::Module};
 use std::{fmt, path::Path, str::FromStr};
 use tinymlir_passes::ir::{Attr, Op};
+use tinymlir_runtime::cuda;
 
 /// The processor that a module is compiled for.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -57,6 +58,17 @@ impl FromStr for Schedule {
             "simple" => Ok(Schedule::Simple),
             "fast" => Ok(Schedule::Fast),
             _ => Err(format!("a schedule is simple or fast, not `{text}`")),
+        }
+    }
+}
+
+impl Target {
+    /// Where arrays lie that kernels read; `None` for a target without kernels.
+    pub fn memory(&self) -> Option<cuda::Memory> {
+        match self {
+            Target::Cpu => None,
+            Target::Gpu { memory: Memory::Managed, .. } => Some(cuda::Memory::Managed),
+            Target::Gpu { memory: Memory::Device, .. } => Some(cuda::Memory::Device),
         }
     }
 }
@@ -219,7 +231,7 @@ pub fn compile<'a>(source: impl Into<Source<'a>>, options: &Options) -> Result<E
         }
     };
     warn(artefact.warnings());
-    Executable::load(&artefact)
+    Executable::load(&artefact, options.target.memory().unwrap_or(cuda::Memory::Managed))
 }
 
 /// Everything that the compiled code depends on beside this program.

@@ -3,7 +3,8 @@
 //! Kernels cannot read what `memref.alloc` returns. Every host allocation becomes `gpu.alloc`, with `host_shared` (managed
 //! memory) unless `memory=device` is given and nothing but kernels and device copies touch the buffer; its `memref.dealloc`
 //! becomes `gpu.dealloc`. A small `memref.alloca` that a kernel may read becomes an allocation for its scope. A constant
-//! global that a kernel may read is copied to managed memory at the function's entry. Runs near the end of outline: fusion
+//! global that a kernel may read is copied to managed memory at the function's entry. With `memory=device` an argument of a
+//! public function that the host touches is marked `tinymlir.host`: the caller may place the others in device memory. Runs near the end of outline: fusion
 //! and deallocation have already removed what they can.
 //!
 //! It refuses a mutable global that a kernel may touch, which would be two variables, one on each side, and an allocation
@@ -11,7 +12,7 @@
 
 use crate::{
     device::{Access, on_host, source},
-    ir::{Op, Opt, Pass, PassCx, PassResult, Value},
+    ir::{Attr, Op, Opt, Pass, PassCx, PassResult, Value},
 };
 use mlir_sys::*;
 
@@ -39,8 +40,25 @@ fn run(cx: &PassCx, module: Op) -> PassResult {
         globals(cx, module, function)?;
         stack(cx, function)?;
         heap(cx, module, function, device)?;
+        if device {
+            arguments(function);
+        }
     }
     Ok(())
+}
+
+/// Tells the caller which arguments the host touches, so that they cannot lie in device memory.
+fn arguments(function: Op) {
+    let Some(entry) = function.blocks(0).first().copied().filter(|_| !function.is_private()) else { return };
+    for (i, argument) in entry.arguments().into_iter().enumerate() {
+        if !(argument.ty().is_memref() || argument.ty().is_unranked_memref()) {
+            continue;
+        }
+        let access = Access::of(argument);
+        if access.host || access.escapes {
+            function.set_arg_attr(i, "tinymlir.host", Attr::unit(function.ctx()));
+        }
+    }
 }
 
 fn heap(cx: &PassCx, module: Op, function: Op, device: bool) -> PassResult {

@@ -14,7 +14,7 @@ use super::{
 use crate::{DType, Tensor};
 use anyhow::{Context, Result, bail, ensure};
 use std::ffi::c_void;
-use tinymlir_runtime::cuda;
+use tinymlir_runtime::cuda::{self, Memory};
 
 /// Room for any scalar that crosses the boundary.
 #[repr(C, align(16))]
@@ -41,7 +41,8 @@ struct Frame {
     descriptors: Vec<Box<[usize]>>,
     /// Copies of host arguments, whose layout is not dense or which lie on the GPU.
     copies: Vec<ArgumentCopy>,
-    gpu: bool,
+    /// Where arrays go that kernels read; `None` without kernels.
+    memory: Option<Memory>,
 }
 
 /// What a function sees in place of a host argument.
@@ -202,7 +203,7 @@ impl Frame {
         };
         let data = match value {
             Value::Device(tensor) => {
-                ensure!(self.gpu, "an array on the GPU was given to a function that runs on the CPU");
+                ensure!(self.memory.is_some(), "an array on the GPU was given to a function that runs on the CPU");
                 ensure!(
                     argument.ty.accepts(&shape) && argument.ty.dtype() == Some(dtype),
                     mismatch(&argument.ty, dtype, &shape)
@@ -212,6 +213,9 @@ impl Frame {
                     self.slots.push(Slot::of(tensor.download()?.bytes()));
                     return Ok(());
                 }
+                if argument.host && tensor.memory() != Memory::Managed {
+                    *tensor = DeviceTensor::upload(&tensor.download()?, Memory::Managed)?;
+                }
                 tensor.pointer()
             }
             Value::Tensor(tensor) => {
@@ -220,13 +224,16 @@ impl Frame {
                     self.slots.push(Slot::of(tensor.bytes()));
                     return Ok(());
                 }
-                match (layout.is_dense(), self.gpu) {
-                    (true, false) if argument.writable => tensor.bytes_mut().as_ptr(),
-                    (true, false) => tensor.bytes().as_ptr(),
-                    (dense, gpu) => {
+                let memory = self.memory.map(|memory| if argument.host { Memory::Managed } else { memory });
+                match (layout.is_dense(), memory) {
+                    (true, None) if argument.writable => tensor.bytes_mut().as_ptr(),
+                    (true, None) => tensor.bytes().as_ptr(),
+                    (dense, memory) => {
                         let elements = if dense { tensor.clone() } else { layout.scatter(tensor)? };
-                        let elements =
-                            if gpu { Value::Device(DeviceTensor::upload(&elements)?) } else { Value::Tensor(elements) };
+                        let elements = match memory {
+                            Some(memory) => Value::Device(DeviceTensor::upload(&elements, memory)?),
+                            None => Value::Tensor(elements),
+                        };
                         let data = match &elements {
                             Value::Tensor(tensor) => tensor.bytes().as_ptr(),
                             Value::Device(tensor) => tensor.pointer(),
@@ -272,14 +279,15 @@ pub(super) unsafe fn call(
     function: unsafe extern "C" fn(*const *mut c_void),
     signature: &Signature,
     values: &mut [Value],
-    gpu: bool,
+    memory: Option<Memory>,
 ) -> Result<Vec<Value>> {
     let count = signature.arguments.len();
     ensure!(values.len() == count, "{signature} takes {count} arguments, not {}", values.len());
     if let Some(Output { ty, .. }) = signature.results.iter().find(|r| matches!(r.ty, ValueType::Unsupported(_))) {
         bail!("{signature} cannot be called: it returns a value of type {ty}");
     }
-    let mut frame = Frame { gpu, ..Frame::default() };
+    let gpu = memory.is_some();
+    let mut frame = Frame { memory, ..Frame::default() };
     for (i, (argument, value)) in signature.arguments.iter().zip(values.iter_mut()).enumerate() {
         frame.push(i, argument, value).with_context(|| describe(i, argument))?;
     }

@@ -23,14 +23,14 @@ use anyhow::{Context as _, Result, bail};
 use melior::ir::Module;
 use std::{collections::BTreeMap, ffi::c_void};
 use tinymlir_passes::ir::Op;
-use tinymlir_runtime::cuda;
+use tinymlir_runtime::cuda::{self, Memory};
 
 /// Machine code and the functions in it. Dropping it runs the module's destructors and unmaps the code.
 pub struct Executable {
     jit: jit::Jit,
     functions: BTreeMap<String, Function>,
-    /// Whether it launches kernels: arrays must lie where those reach them.
-    gpu: bool,
+    /// Where arrays go that its kernels read; `None` when it has none.
+    memory: Option<Memory>,
 }
 
 struct Function {
@@ -40,8 +40,9 @@ struct Function {
 }
 
 impl Executable {
-    /// Loads compiled code and runs its constructors. Fails when it holds kernels and there is no GPU.
-    pub fn load(artefact: &Artefact) -> Result<Executable> {
+    /// Loads compiled code and runs its constructors; arrays that its kernels read go to `memory`. Fails when it holds kernels
+    /// and there is no GPU.
+    pub fn load(artefact: &Artefact, memory: Memory) -> Result<Executable> {
         let gpu = artefact.head.gpu;
         if gpu {
             gpu_chip()?;
@@ -55,7 +56,7 @@ impl Executable {
                 unsafe { std::mem::transmute::<*const c_void, unsafe extern "C" fn(*const *mut c_void)>(address) };
             functions.insert(name.clone(), Function { entry, signature: signature.clone() });
         }
-        let executable = Executable { jit, functions, gpu };
+        let executable = Executable { jit, functions, memory: gpu.then_some(memory) };
         executable.run_structors(entry::INITIALIZE)?;
         if gpu {
             cuda::load_pending()?; // what the constructors recorded
@@ -63,9 +64,10 @@ impl Executable {
         Ok(executable)
     }
 
-    /// Whether the module holds kernels, so that it needs a GPU and arrays in memory that the GPU reaches.
-    pub fn launches_kernels(&self) -> bool {
-        self.gpu
+    /// Where arrays are copied that its kernels read, unless they are where a GPU reaches them already; `None` when it has
+    /// no kernels.
+    pub fn memory(&self) -> Option<Memory> {
+        self.memory
     }
 
     /// The names of the functions that can be called, sorted.
@@ -91,7 +93,7 @@ impl Executable {
     pub fn call_in_place(&self, name: &str, arguments: &mut [Value]) -> Result<Vec<Value>> {
         let (function, signature) = self.function(name)?;
         // SAFETY: `Artefact::compile` checked the signature against the code.
-        unsafe { call::call(function.entry, signature, arguments, self.gpu) }
+        unsafe { call::call(function.entry, signature, arguments, self.memory) }
     }
 
     fn function(&self, name: &str) -> Result<(&Function, &Signature)> {

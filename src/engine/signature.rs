@@ -146,6 +146,8 @@ pub struct Argument {
     /// Whether the function may write to it: what is marked `tinymlir.writable`, and a memref, unless our pipeline made it
     /// from a tensor (which `tinymlir.bufferized` on the function tells).
     pub writable: bool,
+    /// `tinymlir.host`: host code touches it, so that it must lie in memory that host and GPU share.
+    pub host: bool,
 }
 
 /// A result of a function.
@@ -195,7 +197,13 @@ impl Signature {
                 Some(marked) => marked.as_bool().unwrap_or(true),
                 None => !bufferized && (ty.is_memref() || ty.is_unranked_memref()),
             };
-            Argument { name: name(attrs), ty: ValueType::of(ty), range, writable }
+            Argument {
+                name: name(attrs),
+                ty: ValueType::of(ty),
+                range,
+                writable,
+                host: attrs.is_some_and(|a| a.get("tinymlir.host").is_some()),
+            }
         };
         let arguments: Vec<Argument> = inputs.into_iter().enumerate().map(argument).collect();
         let output = |(i, ty)| Output { name: name(result_attrs.get(i)), ty: ValueType::of(ty), argument: None };
@@ -229,7 +237,7 @@ impl Signature {
         };
         let argument = |parameter: &Vec<Leaf>| {
             let [leaf] = parameter[..] else { return None };
-            Some(Argument { name: None, ty: scalar(&leaf)?, range: None, writable: false })
+            Some(Argument { name: None, ty: scalar(&leaf)?, range: None, writable: false, host: false })
         };
         Some(Signature {
             name: entry.name.clone(),

@@ -11,7 +11,7 @@ fn load(source: &str) -> Result<Executable> {
 fn load_module(context: &melior::Context, module: &melior::ir::Module) -> Result<Executable> {
     let bytes = Artefact::compile(context, module, 3, String::new())?.to_bytes()?;
     assert!(Artefact::from_bytes(&bytes[..7]).is_err() && Artefact::from_bytes(&bytes[..9]).is_err());
-    Executable::load(&Artefact::from_bytes(&bytes)?)
+    Executable::load(&Artefact::from_bytes(&bytes)?, Memory::Managed)
 }
 
 fn message<T>(result: Result<T>) -> String {

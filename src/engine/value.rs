@@ -1,8 +1,8 @@
 //! What goes into compiled functions and comes out of them, on the host or on the GPU.
 
 use crate::{DType, Tensor};
-use anyhow::{Result, anyhow};
-use std::sync::Arc;
+use anyhow::{Result, anyhow, bail, ensure};
+use std::{ops::Range, sync::Arc};
 use tinymlir_runtime::cuda::{self, DeviceBuffer, Memory};
 
 /// What goes into a compiled function and comes out of it.
@@ -46,6 +46,21 @@ impl Value {
         }
     }
 
+    /// Rows `rows` of the outermost dimension in host memory; what is on the GPU is waited for, and no other row copied.
+    /// Fails when they are not inside it.
+    pub fn rows(&self, rows: Range<usize>) -> Result<Tensor> {
+        let [count, rest @ ..] = self.shape() else { bail!("a scalar has no rows") };
+        ensure!(rows.start <= rows.end && rows.end <= *count, "rows {rows:?} are not inside 0..{count}");
+        let row = rest.iter().product::<usize>() * self.dtype().size();
+        let shape: Vec<usize> = std::iter::once(rows.len()).chain(rest.iter().copied()).collect();
+        match self {
+            Value::Tensor(tensor) => {
+                Tensor::from_bytes(tensor.dtype(), &shape, &tensor.bytes()[rows.start * row..rows.end * row])
+            }
+            Value::Device(tensor) => tensor.read(rows.start * row, &shape),
+        }
+    }
+
     /// The array in host memory; what is on the GPU is waited for and copied.
     pub fn to_tensor(&self) -> Result<Tensor> {
         match self {
@@ -54,19 +69,19 @@ impl Value {
         }
     }
 
-    /// The array where the GPU reaches it, copied there unless it is there. Fails when there is no GPU or no memory.
-    pub fn to_device(&self) -> Result<Value> {
+    /// The array where the GPU reaches it, copied to `memory` unless it is there. Fails when there is no GPU or no room.
+    pub fn to_device(&self, memory: Memory) -> Result<Value> {
         match self {
-            Value::Tensor(tensor) => Ok(Value::Device(DeviceTensor::upload(tensor)?)),
+            Value::Tensor(tensor) => Ok(Value::Device(DeviceTensor::upload(tensor, memory)?)),
             Value::Device(tensor) => Ok(Value::Device(tensor.clone())),
         }
     }
 }
 
 impl DeviceTensor {
-    /// Copies an array to memory that host code of a compiled module may read as well as its kernels.
-    pub fn upload(tensor: &Tensor) -> Result<DeviceTensor> {
-        let buffer = DeviceBuffer::from_host(tensor.bytes(), Memory::Managed)?;
+    /// Copies an array to memory that kernels reach, and host code too if it is managed.
+    pub fn upload(tensor: &Tensor, memory: Memory) -> Result<DeviceTensor> {
+        let buffer = DeviceBuffer::from_host(tensor.bytes(), memory)?;
         Ok(DeviceTensor { dtype: tensor.dtype(), shape: tensor.shape().to_vec(), buffer: Arc::new(buffer) })
     }
 
@@ -78,9 +93,19 @@ impl DeviceTensor {
 
     /// Waits for what this thread has queued and copies the array to the host.
     pub fn download(&self) -> Result<Tensor> {
-        let mut tensor = Tensor::zeros(self.dtype, &self.shape);
-        self.buffer.copy_to_host(tensor.bytes_mut())?;
+        self.read(0, &self.shape)
+    }
+
+    /// An array of `shape` whose elements start at byte `start`.
+    fn read(&self, start: usize, shape: &[usize]) -> Result<Tensor> {
+        let mut tensor = Tensor::zeros(self.dtype, shape);
+        self.buffer.copy_range_to_host(start, tensor.bytes_mut())?;
         Ok(tensor)
+    }
+
+    /// Where it lies.
+    pub fn memory(&self) -> Memory {
+        self.buffer.memory()
     }
 
     /// The element type.

@@ -3,12 +3,13 @@
 use super::{Model, cache, prefill, step};
 use crate::{
     DType, Tensor,
-    compile::{Options, Target, compile},
+    compile::{Options, compile},
     engine::{Executable, Value},
     frontend::{Function, module},
 };
 use anyhow::{Context, Result, ensure};
 use std::collections::HashMap;
+use tinymlir_runtime::cuda::Memory;
 
 /// The functions [`prefill`] and [`step`] of one size, and the cache between their calls.
 ///
@@ -19,7 +20,8 @@ pub struct Decoder {
     tokens: usize,
     window: usize,
     vocabulary: usize,
-    gpu: bool,
+    /// Where its arrays lie, on a GPU.
+    memory: Option<Memory>,
     /// What `step` takes; between calls the only holder of the cache's memory.
     state: Vec<Value>,
     /// The places of the arguments of `step`, by name.
@@ -53,14 +55,14 @@ impl Decoder {
         ensure!(tokens <= window, "{tokens} tokens do not fit a window of {window}");
         let functions = [prefill(config, tokens, window, logits)?, step(config, window, logits)?];
         let executable = compile(module(&functions).as_str(), options)?;
-        let gpu = matches!(options.target, Target::Gpu { .. });
+        let memory = options.target.memory();
         let [prefill, step] = functions;
         let mut state = Vec::new();
         let mut places = HashMap::new();
         let caches: HashMap<_, _> = cache(config, window).into_iter().collect();
         for argument in step.arguments() {
             let name = &argument.name;
-            let zeros = |dtype, shape: &[usize]| placed(Tensor::zeros(dtype, shape).into(), gpu);
+            let zeros = |dtype, shape: &[usize]| placed(Tensor::zeros(dtype, shape).into(), memory);
             places.insert(name.clone(), state.len());
             state.push(match (weights.get(name), caches.get(name)) {
                 (Some(weight), _) => weight.clone(),
@@ -68,7 +70,7 @@ impl Decoder {
                 (None, None) => zeros(DType::I32, &[1])?,
             });
         }
-        Ok(Decoder { executable, prefill, tokens, window, vocabulary: config.vocabulary, gpu, state, places })
+        Ok(Decoder { executable, prefill, tokens, window, vocabulary: config.vocabulary, memory, state, places })
     }
 
     /// The most tokens of a prompt.
@@ -144,13 +146,13 @@ impl Decoder {
     }
 
     fn set(&mut self, name: &str, value: Value) -> Result<()> {
-        self.state[self.places[name]] = placed(value, self.gpu)?;
+        self.state[self.places[name]] = placed(value, self.memory)?;
         Ok(())
     }
 }
 
-fn placed(value: Value, gpu: bool) -> Result<Value> {
-    if gpu { value.to_device() } else { Ok(value) }
+fn placed(value: Value, memory: Option<Memory>) -> Result<Value> {
+    memory.map_or(Ok(value.clone()), |memory| value.to_device(memory))
 }
 
 fn named(function: &Function, values: Vec<Value>) -> HashMap<String, Value> {

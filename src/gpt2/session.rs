@@ -3,8 +3,8 @@
 use super::{Decoder, FUNCTIONS, Model, Sampling, fused, padded, sublayer};
 use crate::{
     Tensor,
-    compile::{Options, Target, compile},
-    engine::{Executable, Value},
+    compile::{Options, compile},
+    engine::{Executable, Value, gpu_chip},
     frontend::{Function, module},
 };
 use anyhow::{Context, Result, ensure};
@@ -71,10 +71,14 @@ pub type Trace<'t> = &'t mut dyn FnMut(&str, &Tensor) -> Result<()>;
 impl<'m> Session<'m> {
     /// Prepares to run `model`.
     pub fn new(model: &'m Model, options: Options, mode: Mode) -> Result<Session<'m>> {
+        let memory = options.target.memory();
+        if memory.is_some() {
+            gpu_chip()?;
+        }
         let names = model.config.weights().into_iter().map(|(name, _)| name);
         let weights = names.map(|name| {
             let host: Value = model.weights.get(&name)?.clone().into();
-            let weight = if let Target::Gpu { .. } = options.target { host.to_device()? } else { host };
+            let weight = if let Some(memory) = memory { host.to_device(memory)? } else { host };
             Ok((name, weight))
         });
         let weights = weights.collect::<Result<_>>()?;
@@ -220,10 +224,8 @@ impl<'m> Session<'m> {
             results
         };
         seen("logits", &logits[0])?;
-        let all = logits[0].to_tensor()?;
-        let all = all.as_slice::<f32>().context("logits that are no f32")?;
-        let row = (ids.len() - 1) * config.vocabulary;
-        Ok(all[row..row + config.vocabulary].to_vec())
+        let last = logits[0].rows(ids.len() - 1..ids.len())?;
+        Ok(last.as_slice::<f32>().context("logits that are no f32")?.to_vec())
     }
 
     /// Compiles what `tokens` tokens need, unless it is there.

@@ -246,7 +246,7 @@ mod tests {
 
     fn argument(dtype: DType, shape: &[Option<usize>]) -> Argument {
         let ty = ValueType::Array { dtype, shape: shape.to_vec(), layout: None };
-        Argument { name: Some(format!("x{}", shape.len())), ty, range: None, writable: false }
+        Argument { name: Some(format!("x{}", shape.len())), ty, range: None, writable: false, host: false }
     }
 
     fn signature(arguments: Vec<Argument>) -> Signature {

@@ -83,6 +83,15 @@ module attributes {gpu.container_module} {
     return
   }
 
+  // A caller may place in device memory what only kernels touch.
+  // DEVICE-LABEL: func.func @arguments(%{{.*}}: memref<4xf32> {tinymlir.host}, %{{.*}}: memref<?xf32>, %{{.*}}: index)
+  func.func @arguments(%read: memref<4xf32>, %kernels: memref<?xf32>, %i: index) -> f32 {
+    %c1 = arith.constant 1 : index
+    gpu.launch_func @kernels::@k blocks in (%c1, %c1, %c1) threads in (%c1, %c1, %c1) args(%kernels : memref<?xf32>)
+    %v = memref.load %read[%i] : memref<4xf32>
+    return %v : f32
+  }
+
   // What a function elsewhere allocated is not freed as ours.
   // CHECK-LABEL: func.func @foreign(
   // CHECK:         memref.dealloc

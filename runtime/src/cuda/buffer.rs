@@ -71,6 +71,14 @@ impl DeviceBuffer {
         unsafe { copy_to_host(self.ptr(), contents) }
     }
 
+    /// Waits for queued work and reads from byte `start` on. An error if the buffer ends before
+    /// `contents` does.
+    pub fn copy_range_to_host(&self, start: usize, contents: &mut [u8]) -> Result<(), Error> {
+        self.must_hold(start.saturating_add(contents.len()))?;
+        // SAFETY: the buffer holds that many bytes from there.
+        unsafe { copy_to_host(self.ptr().wrapping_add(start), contents) }
+    }
+
     /// Sets every byte, behind queued work.
     pub fn fill(&mut self, byte: u8) -> Result<(), Error> {
         if self.bytes == 0 {

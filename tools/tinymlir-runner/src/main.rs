@@ -160,14 +160,18 @@ fn run(flags: &Flags) -> Result<()> {
     if flags.verbose {
         eprintln!("called in {:.3} ms", 1e3 * start.elapsed().as_secs_f64());
         let launches = cuda::launches() - launches;
-        if executable.launches_kernels() {
+        if executable.memory().is_some() {
             eprintln!("{}: {launches} launches of {} distinct kernels", cuda::device()?, cuda::kernels());
         }
     }
     let outputs = outputs(signature, &arguments, values, results)?;
     if flags.repeat > 0 {
-        let resident = || arguments.iter().map(|v| if v.shape().is_empty() { Ok(v.clone()) } else { v.to_device() });
-        let arguments = if flags.gpu { resident().collect::<Result<_>>()? } else { arguments };
+        // Copying arguments to the GPU is not part of a call.
+        let placed = |value: &Value| match executable.memory().filter(|_| !value.shape().is_empty()) {
+            Some(memory) => value.to_device(memory),
+            None => Ok(value.clone()),
+        };
+        let arguments = arguments.iter().map(placed).collect::<Result<Vec<_>>>()?;
         time(&executable, &entry, &arguments, flags.repeat)?;
     }
     finish(flags, &outputs)
@@ -250,7 +254,7 @@ fn time(executable: &Executable, entry: &str, arguments: &[Value], count: usize)
     let (mut times, mut device) = (Vec::new(), Vec::new());
     for _ in 0..count {
         let start = Instant::now();
-        let results = if executable.launches_kernels() {
+        let results = if executable.memory().is_some() {
             let (results, time) = cuda::time(|| executable.call(entry, arguments))?;
             device.push(time);
             results
