@@ -2,7 +2,7 @@
 // C = epilogue(A B + C) in strict fp32 by register tiles, sm_80 or newer; A: M x K, B: K x N, C: M x N, batched.
 // Any M and K. N, the strides and the offsets are multiples of 4 elements and the buffers aligned to 16 bytes.
 //
-// A block of 128 threads makes a 64x128 tile of C, a thread 8x8 elements of it in registers. Along K, slices of 16 of
+// A block of 128 threads makes a 64x128 tile of C, a thread 8x8 elements of it in registers; or half the rows. Along K, slices of 16 of
 // A and B arrive in a ring of three slots by asynchronous copies of 16 bytes: two are on their way while one is
 // multiplied. Rows of A's slots are padded from 16 to 20 elements, which spreads them over the banks.
 //
@@ -14,7 +14,7 @@
 // CHECK: gpu.func @matmul_f32(
 // CHECK: func.func private @matmul(
 
-// Parameters: whether C is read, and what is done to a sum, in @epilogue.
+// Parameters: whether C is read, and what is done to a sum, in @epilogue; the rows of a tile, a warp and a thread.
 #accumulate = true
 !view = memref<?x?x?xf32, strided<[?, ?, 1], offset: ?>>
 // Batch (or slab), row, group of columns, column within its group: a result that is transposed after a reshape is
@@ -23,6 +23,9 @@
 
 !global = memref<?x?xf32, strided<[?, 1], offset: ?>, #gpu.address_space<global>>
 !global_batch = memref<?x?x?xf32, strided<[?, ?, 1], offset: ?>, #gpu.address_space<global>>
+!sums = vector<8x8xf32>
+!a_part = vector<8x4xf32>
+!out_part = vector<8x2x4xf32>
 !a_ring = memref<3x64x20xf32, #gpu.address_space<workgroup>>
 !b_ring = memref<3x16x128xf32, #gpu.address_space<workgroup>>
 #a_map = affine_map<(i, j, k) -> (i, k)>
@@ -31,6 +34,9 @@
 #contract = {indexing_maps = [#a_map, #b_map, #c_map], iterator_types = ["parallel", "parallel", "reduction"], kind = #vector.kind<add>}
 #stages = 3 : index
 #tile_rows = 64 : index
+#warp_rows = 32 : index
+#thread_rows = 8 : index
+#a_copies = 2 : index
 #tile_columns = 128 : index
 #tile_depth = 16 : index
 #pitch = 20 : index
@@ -55,6 +61,8 @@ gpu.module @matmul_f32_kernels {
     %c32 = arith.constant 32 : index
     %n_tile = arith.constant #tile_columns
     %m_tile = arith.constant #tile_rows
+    %thread_rows = arith.constant #thread_rows
+    %a_copies = arith.constant #a_copies
     %m = memref.dim %A, %c1 : !view
     %k_all = memref.dim %A, %c2 : !view
     %n = memref.dim %B, %c2 : !view
@@ -72,7 +80,7 @@ gpu.module @matmul_f32_kernels {
     %k_begin = arith.muli %split, %chunk : index
     %k_chunk_end = arith.addi %k_begin, %chunk : index
     %k = arith.minui %k_chunk_end, %k_all : index
-    %row0 = affine.apply affine_map<(b) -> (b * 64)>(%by)
+    %row0 = arith.muli %by, %m_tile : index
     %col0 = affine.apply affine_map<(b) -> (b * 128)>(%bx)
     %a_all = memref.memory_space_cast %A : !view to !global_batch
     %b_all = memref.memory_space_cast %B : !view to !global_batch
@@ -103,7 +111,9 @@ gpu.module @matmul_f32_kernels {
     %bits_23 = arith.remui %lane_2, %c4 : index
     %warp_row = arith.remui %warp, %c2 : index
     %warp_col = arith.divui %warp, %c2 : index
-    %my_row = affine.apply affine_map<(w, x, y) -> (w * 32 + x + 2 * y)>(%warp_row, %bit_1, %bit_4)
+    %warp_rows = arith.constant #warp_rows
+    %warp_row0 = arith.muli %warp_row, %warp_rows : index
+    %my_row = affine.apply affine_map<(w, x, y) -> (w + x + 2 * y)>(%warp_row0, %bit_1, %bit_4)
     %my_col = affine.apply affine_map<(w, x, y) -> (w * 64 + x * 4 + y * 8)>(%warp_col, %bit_0, %bits_23)
 
     // An empty, oldest group: only its token is wanted, which the wait takes. (Without an attribute the printed form does
@@ -116,7 +126,7 @@ gpu.module @matmul_f32_kernels {
       %left = arith.subi %k, %ka : index
       %left_0 = arith.maxsi %left, %c0 : index
       %a_count = arith.minsi %left_0, %c4 : index
-      affine.for %i = 0 to 2 {
+      affine.for %i = 0 to %a_copies {
         %r = affine.apply affine_map<(r, i) -> (r + 32 * i)>(%a_row, %i)
         %g_any = arith.addi %row0, %r : index
         %g = arith.minui %g_any, %last_row : index
@@ -131,9 +141,9 @@ gpu.module @matmul_f32_kernels {
       }
       %group = nvgpu.device_async_create_group {tinymlir.all}
     }
-    %zero = arith.constant dense<0.0> : vector<8x8xf32>
+    %zero = arith.constant dense<0.0> : !sums
     %res:3 = scf.for %k_now = %k_begin to %k step %c16
-        iter_args(%acc = %zero, %reading = %c0, %writing = %c2) -> (vector<8x8xf32>, index, index) {
+        iter_args(%acc = %zero, %reading = %c0, %writing = %c2) -> (!sums, index, index) {
       // Groups complete in order: all but the newest one are done.
       nvgpu.device_async_wait %token {numGroups = 1 : i32}
       // The slice is visible to all threads, and slot %writing is read by none.
@@ -144,7 +154,7 @@ gpu.module @matmul_f32_kernels {
       %left = arith.subi %k, %ka : index
       %left_0 = arith.maxsi %left, %c0 : index
       %a_count = arith.minsi %left_0, %c4 : index
-      affine.for %i = 0 to 2 {
+      affine.for %i = 0 to %a_copies {
         %r = affine.apply affine_map<(r, i) -> (r + 32 * i)>(%a_row, %i)
         %g_any = arith.addi %row0, %r : index
         %g = arith.minui %g_any, %last_row : index
@@ -158,13 +168,13 @@ gpu.module @matmul_f32_kernels {
         %t = nvgpu.device_async_copy %b[%kb, %b_col], %b_ring[%writing, %r, %b_n], 4, %b_count {bypassL1} : !global to !b_ring
       }
       %group = nvgpu.device_async_create_group {tinymlir.all}
-      %sum = affine.for %kk = 0 to 16 step 4 iter_args(%partial = %acc) -> (vector<8x8xf32>) {
-        %a_none = arith.constant dense<0.0> : vector<8x4xf32>
-        %a_part = affine.for %i = 0 to 8 iter_args(%f = %a_none) -> (vector<8x4xf32>) {
+      %sum = affine.for %kk = 0 to 16 step 4 iter_args(%partial = %acc) -> (!sums) {
+        %a_none = arith.constant dense<0.0> : !a_part
+        %a_part = affine.for %i = 0 to %thread_rows iter_args(%f = %a_none) -> (!a_part) {
           %r = affine.apply affine_map<(t, i) -> (t + 4 * i)>(%my_row, %i)
           %v = vector.load %a_ring[%reading, %r, %kk] {alignment = 16 : i64} : !a_ring, vector<4xf32>
-          %f1 = vector.insert %v, %f[%i] : vector<4xf32> into vector<8x4xf32>
-          affine.yield %f1 : vector<8x4xf32>
+          %f1 = vector.insert %v, %f[%i] : vector<4xf32> into !a_part
+          affine.yield %f1 : !a_part
         }
         %b_none = arith.constant dense<0.0> : vector<4x2x4xf32>
         %b_part = affine.for %u = 0 to 4 iter_args(%f = %b_none) -> (vector<4x2x4xf32>) {
@@ -178,8 +188,8 @@ gpu.module @matmul_f32_kernels {
           affine.yield %f2 : vector<4x2x4xf32>
         }
         %b_flat = vector.shape_cast %b_part : vector<4x2x4xf32> to vector<4x8xf32>
-        %next = vector.contract #contract %a_part, %b_flat, %partial : vector<8x4xf32>, vector<4x8xf32> into vector<8x8xf32>
-        affine.yield %next : vector<8x8xf32>
+        %next = vector.contract #contract %a_part, %b_flat, %partial : !a_part, vector<4x8xf32> into !sums
+        affine.yield %next : !sums
       }
       %r1 = arith.addi %reading, %c1 : index
       %r_wraps = arith.cmpi eq, %r1, %c3 : index
@@ -187,13 +197,13 @@ gpu.module @matmul_f32_kernels {
       %w1 = arith.addi %writing, %c1 : index
       %w_wraps = arith.cmpi eq, %w1, %c3 : index
       %w_next = arith.select %w_wraps, %c0, %w1 : index
-      scf.yield %sum, %r_next, %w_next : vector<8x8xf32>, index, index
+      scf.yield %sum, %r_next, %w_next : !sums, index, index
     }
 
     %accumulate = arith.constant #accumulate
     %width = memref.dim %C, %c3 : !out
-    %out = vector.shape_cast %res#0 : vector<8x8xf32> to vector<8x2x4xf32>
-    affine.for %i = 0 to 8 {
+    %out = vector.shape_cast %res#0 : !sums to !out_part
+    affine.for %i = 0 to %thread_rows {
       %r = affine.apply affine_map<(o, t, i) -> (o + t + 4 * i)>(%row0, %my_row, %i)
       %r_in = arith.cmpi ult, %r, %m : index
       affine.for %j = 0 to 2 {
@@ -203,7 +213,7 @@ gpu.module @matmul_f32_kernels {
         %q_group = arith.divui %q, %width : index
         %q_place = arith.remui %q, %width : index
         scf.if %in {
-          %v = vector.extract %out[%i, %j] : vector<4xf32> from vector<8x2x4xf32>
+          %v = vector.extract %out[%i, %j] : vector<4xf32> from !out_part
           %s = scf.if %accumulate -> (vector<4xf32>) {
             %old = vector.load %C[%slab, %r, %q_group, %q_place] {alignment = 16 : i64} : !out, vector<4xf32>
             %added = arith.addf %v, %old : vector<4xf32>

@@ -9,7 +9,7 @@
 // CHECK: gpu.func @matmul_f32_nt(
 // CHECK: func.func private @matmul(
 
-// Parameters: whether C is read, and what is done to a sum, in @epilogue.
+// Parameters: whether C is read, and what is done to a sum, in @epilogue; the rows of a tile, a warp and a thread.
 #accumulate = true
 !view = memref<?x?x?xf32, strided<[?, ?, 1], offset: ?>>
 // Batch (or slab), row and column.
@@ -17,6 +17,8 @@
 
 !global = memref<?x?xf32, strided<[?, 1], offset: ?>, #gpu.address_space<global>>
 !global_batch = memref<?x?x?xf32, strided<[?, ?, 1], offset: ?>, #gpu.address_space<global>>
+!sums = vector<8x8xf32>
+!a_part = vector<8x4xf32>
 !a_ring = memref<3x64x20xf32, #gpu.address_space<workgroup>>
 !b_ring = memref<3x128x20xf32, #gpu.address_space<workgroup>>
 #a_map = affine_map<(i, j, k) -> (i, k)>
@@ -25,6 +27,9 @@
 #contract = {indexing_maps = [#a_map, #b_map, #c_map], iterator_types = ["parallel", "parallel", "reduction"], kind = #vector.kind<add>}
 #stages = 3 : index
 #tile_rows = 64 : index
+#warp_rows = 32 : index
+#thread_rows = 8 : index
+#a_copies = 2 : index
 #tile_columns = 128 : index
 #tile_depth = 16 : index
 #pitch = 20 : index
@@ -50,6 +55,8 @@ gpu.module @matmul_f32_nt_kernels {
     %c32 = arith.constant 32 : index
     %n_tile = arith.constant #tile_columns
     %m_tile = arith.constant #tile_rows
+    %thread_rows = arith.constant #thread_rows
+    %a_copies = arith.constant #a_copies
     %m = memref.dim %A, %c1 : !view
     %k_all = memref.dim %A, %c2 : !view
     %n = memref.dim %B, %c1 : !view
@@ -67,7 +74,7 @@ gpu.module @matmul_f32_nt_kernels {
     %k_begin = arith.muli %split, %chunk : index
     %k_chunk_end = arith.addi %k_begin, %chunk : index
     %k = arith.minui %k_chunk_end, %k_all : index
-    %row0 = affine.apply affine_map<(b) -> (b * 64)>(%by)
+    %row0 = arith.muli %by, %m_tile : index
     %col0 = affine.apply affine_map<(b) -> (b * 128)>(%bx)
     %a_all = memref.memory_space_cast %A : !view to !global_batch
     %b_all = memref.memory_space_cast %B : !view to !global_batch
@@ -90,7 +97,9 @@ gpu.module @matmul_f32_nt_kernels {
     %lane_col = arith.remui %lane, %c8 : index
     %warp_row = arith.remui %warp, %c2 : index
     %warp_col = arith.divui %warp, %c2 : index
-    %my_row = affine.apply affine_map<(w, x) -> (w * 32 + x)>(%warp_row, %lane_row)
+    %warp_rows = arith.constant #warp_rows
+    %warp_row0 = arith.muli %warp_row, %warp_rows : index
+    %my_row = arith.addi %warp_row0, %lane_row : index
     %my_col = affine.apply affine_map<(w, x) -> (w * 64 + x)>(%warp_col, %lane_col)
 
     // An empty, oldest group: only its token is wanted, which the wait takes. (Without an attribute the printed form does
@@ -103,7 +112,7 @@ gpu.module @matmul_f32_nt_kernels {
       %left = arith.subi %k, %k_mine : index
       %left_0 = arith.maxsi %left, %c0 : index
       %count = arith.minsi %left_0, %c4 : index
-      affine.for %i = 0 to 2 {
+      affine.for %i = 0 to %a_copies {
         %r = affine.apply affine_map<(r, i) -> (r + 32 * i)>(%copy_row, %i)
         %g_any = arith.addi %row0, %r : index
         %g = arith.minui %g_any, %last_row : index
@@ -117,9 +126,9 @@ gpu.module @matmul_f32_nt_kernels {
       }
       %group = nvgpu.device_async_create_group {tinymlir.all}
     }
-    %zero = arith.constant dense<0.0> : vector<8x8xf32>
+    %zero = arith.constant dense<0.0> : !sums
     %res:3 = scf.for %k_now = %k_begin to %k step %c16
-        iter_args(%acc = %zero, %reading = %c0, %writing = %c2) -> (vector<8x8xf32>, index, index) {
+        iter_args(%acc = %zero, %reading = %c0, %writing = %c2) -> (!sums, index, index) {
       // Groups complete in order: all but the newest one are done.
       nvgpu.device_async_wait %token {numGroups = 1 : i32}
       // The slice is visible to all threads, and slot %writing is read by none.
@@ -130,7 +139,7 @@ gpu.module @matmul_f32_nt_kernels {
       %left = arith.subi %k, %k_mine : index
       %left_0 = arith.maxsi %left, %c0 : index
       %count = arith.minsi %left_0, %c4 : index
-      affine.for %i = 0 to 2 {
+      affine.for %i = 0 to %a_copies {
         %r = affine.apply affine_map<(r, i) -> (r + 32 * i)>(%copy_row, %i)
         %g_any = arith.addi %row0, %r : index
         %g = arith.minui %g_any, %last_row : index
@@ -143,22 +152,23 @@ gpu.module @matmul_f32_nt_kernels {
         %t = nvgpu.device_async_copy %b[%g, %k_mine], %b_ring[%writing, %r, %copy_k], 4, %count {bypassL1} : !global to !b_ring
       }
       %group = nvgpu.device_async_create_group {tinymlir.all}
-      %sum = affine.for %kk = 0 to 16 step 4 iter_args(%partial = %acc) -> (vector<8x8xf32>) {
-        %none = arith.constant dense<0.0> : vector<8x4xf32>
-        %a_part = affine.for %i = 0 to 8 iter_args(%f = %none) -> (vector<8x4xf32>) {
+      %sum = affine.for %kk = 0 to 16 step 4 iter_args(%partial = %acc) -> (!sums) {
+        %none = arith.constant dense<0.0> : !a_part
+        %a_part = affine.for %i = 0 to %thread_rows iter_args(%f = %none) -> (!a_part) {
           %r = affine.apply affine_map<(t, i) -> (t + 4 * i)>(%my_row, %i)
           %v = vector.load %a_ring[%reading, %r, %kk] {alignment = 16 : i64} : !a_ring, vector<4xf32>
-          %f1 = vector.insert %v, %f[%i] : vector<4xf32> into vector<8x4xf32>
-          affine.yield %f1 : vector<8x4xf32>
+          %f1 = vector.insert %v, %f[%i] : vector<4xf32> into !a_part
+          affine.yield %f1 : !a_part
         }
-        %b_part = affine.for %j = 0 to 8 iter_args(%f = %none) -> (vector<8x4xf32>) {
+        %b_none = arith.constant dense<0.0> : vector<8x4xf32>
+        %b_part = affine.for %j = 0 to 8 iter_args(%f = %b_none) -> (vector<8x4xf32>) {
           %q = affine.apply affine_map<(t, j) -> (t + 8 * j)>(%my_col, %j)
           %v = vector.load %b_ring[%reading, %q, %kk] {alignment = 16 : i64} : !b_ring, vector<4xf32>
           %f1 = vector.insert %v, %f[%j] : vector<4xf32> into vector<8x4xf32>
           affine.yield %f1 : vector<8x4xf32>
         }
-        %next = vector.contract #contract %a_part, %b_part, %partial : vector<8x4xf32>, vector<8x4xf32> into vector<8x8xf32>
-        affine.yield %next : vector<8x8xf32>
+        %next = vector.contract #contract %a_part, %b_part, %partial : !a_part, vector<8x4xf32> into !sums
+        affine.yield %next : !sums
       }
       %r1 = arith.addi %reading, %c1 : index
       %r_wraps = arith.cmpi eq, %r1, %c3 : index
@@ -166,11 +176,11 @@ gpu.module @matmul_f32_nt_kernels {
       %w1 = arith.addi %writing, %c1 : index
       %w_wraps = arith.cmpi eq, %w1, %c3 : index
       %w_next = arith.select %w_wraps, %c0, %w1 : index
-      scf.yield %sum, %r_next, %w_next : vector<8x8xf32>, index, index
+      scf.yield %sum, %r_next, %w_next : !sums, index, index
     }
 
     %accumulate = arith.constant #accumulate
-    affine.for %i = 0 to 8 {
+    affine.for %i = 0 to %thread_rows {
       %r = affine.apply affine_map<(o, t, i) -> (o + t + 4 * i)>(%row0, %my_row, %i)
       %r_in = arith.cmpi ult, %r, %m : index
       affine.for %j = 0 to 8 {
@@ -178,7 +188,7 @@ gpu.module @matmul_f32_nt_kernels {
         %q_in = arith.cmpi ult, %q, %n : index
         %in = arith.andi %r_in, %q_in : i1
         scf.if %in {
-          %v = vector.extract %res#0[%i, %j] : f32 from vector<8x8xf32>
+          %v = vector.extract %res#0[%i, %j] : f32 from !sums
           %s = scf.if %accumulate -> (f32) {
             %old = memref.load %C[%slab, %r, %q] : !out
             %added = arith.addf %v, %old : f32

@@ -26,9 +26,10 @@ def grouped(t):
 def tiled(a, b, c, splits, along_k, slabs):
     m, k = a.shape
     n = b.shape[0] if along_k else b.shape[1]
-    tiles = up(m, 64) * up(n, 128)
+    tile = 32 if m <= 32 else 64
+    tiles = up(m, tile) * up(n, 128)
     chunk = up(up(k, splits), 16) * 16
-    kernel = "matmul_tiled_64x128_nt_f32" if along_k else "matmul_tiled_64x128_f32"
+    kernel = f"matmul_tiled_{tile}x128_{'nt_' if along_k else ''}f32"
     x = View(a, [1, m, n], [0, 0, 1])
     view = rows if along_k else grouped
     if splits == 1:
@@ -119,7 +120,8 @@ for k, n in ((768, 2304), (768, 768), (768, 3072), (3072, 768)):
 measure(1024, 768, 50257, True, [1])
 for k, n in ((768, 2304), (768, 768), (768, 3072), (3072, 768)):
     measure(32, k, n, False, [4, 8, 12, 16])
-measure(32, 768, 50257, True, [1, 2])
+measure(32, 768, 50257, True, [1])
+measure(16, 768, 50257, True, [1])
 for m in (1, 4, 8):
     for k, n in ((768, 2304), (768, 768), (768, 3072), (3072, 768)):
         measure(m, k, n, False, [0])

@@ -75,3 +75,21 @@ func.func @skinny_nt_8(%a: memref<8x768xf32>, %b: memref<50257x768xf32>, %c: mem
   }
   return
 }
+func.func @tiled_32(%a: memref<32x768xf32>, %b: memref<768x2304xf32>, %c: memref<32x2304xf32>) {
+  %zero = arith.constant 0.0 : f32
+  linalg.fill ins(%zero : f32) outs(%c : memref<32x2304xf32>)
+  linalg.matmul ins(%a, %b : memref<32x768xf32>, memref<768x2304xf32>) outs(%c : memref<32x2304xf32>)
+  return
+}
+func.func @tiled_32_nt(%a: memref<32x768xf32>, %b: memref<50257x768xf32>, %c: memref<32x50257xf32>) {
+  %zero = arith.constant 0.0 : f32
+  linalg.fill ins(%zero : f32) outs(%c : memref<32x50257xf32>)
+  linalg.generic {indexing_maps = [#ik, #jk, #ij], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%a, %b : memref<32x768xf32>, memref<50257x768xf32>) outs(%c : memref<32x50257xf32>) {
+  ^bb0(%x: f32, %y: f32, %out: f32):
+    %p = arith.mulf %x, %y : f32
+    %s = arith.addf %out, %p : f32
+    linalg.yield %s : f32
+  }
+  return
+}

@@ -45,7 +45,30 @@ pub struct Product {
     pub kind: Kind,
     /// Its kernel.
     pub template: Template,
+    /// Parameters of the template beside those that follow from the shape.
+    pub parameters: &'static [(&'static str, &'static str)],
 }
+
+/// A tile of 32 rows, four a thread, for B along N and along K.
+const HALF_TILE_ALONG_N: &[(&str, &str)] = &[
+    ("#tile_rows", "32 : index"),
+    ("#warp_rows", "16 : index"),
+    ("#thread_rows", "4 : index"),
+    ("#a_copies", "1 : index"),
+    ("!sums", "vector<4x8xf32>"),
+    ("!a_part", "vector<4x4xf32>"),
+    ("!out_part", "vector<4x2x4xf32>"),
+    ("!a_ring", "memref<3x32x20xf32, #gpu.address_space<workgroup>>"),
+];
+const HALF_TILE_ALONG_K: &[(&str, &str)] = &[
+    ("#tile_rows", "32 : index"),
+    ("#warp_rows", "16 : index"),
+    ("#thread_rows", "4 : index"),
+    ("#a_copies", "1 : index"),
+    ("!sums", "vector<4x8xf32>"),
+    ("!a_part", "vector<4x4xf32>"),
+    ("!a_ring", "memref<3x32x20xf32, #gpu.address_space<workgroup>>"),
+];
 
 /// Products C += A B, A: M x K, with K contiguous in A unless the kernel is skinny.
 pub const PRODUCTS: &[Product] = &[
@@ -57,6 +80,7 @@ pub const PRODUCTS: &[Product] = &[
         chip: 70,
         kind: Kind::Skinny,
         template: template!("matmul_skinny.mlir"),
+        parameters: &[],
     },
     Product {
         name: "matmul_skinny_nt_f32",
@@ -66,6 +90,27 @@ pub const PRODUCTS: &[Product] = &[
         chip: 70,
         kind: Kind::Skinny,
         template: template!("matmul_skinny_nt.mlir"),
+        parameters: &[],
+    },
+    Product {
+        name: "matmul_tiled_32x128_f32",
+        most_rows: 32,
+        layout: Layout::AlongN,
+        element: "f32",
+        chip: 80,
+        kind: Kind::Tiled { rows: 32, columns: 128 },
+        template: template!("matmul_f32.mlir"),
+        parameters: HALF_TILE_ALONG_N,
+    },
+    Product {
+        name: "matmul_tiled_32x128_nt_f32",
+        most_rows: 32,
+        layout: Layout::AlongK,
+        element: "f32",
+        chip: 80,
+        kind: Kind::Tiled { rows: 32, columns: 128 },
+        template: template!("matmul_f32_nt.mlir"),
+        parameters: HALF_TILE_ALONG_K,
     },
     Product {
         name: "matmul_tiled_64x128_f32",
@@ -75,6 +120,7 @@ pub const PRODUCTS: &[Product] = &[
         chip: 80,
         kind: Kind::Tiled { rows: 64, columns: 128 },
         template: template!("matmul_f32.mlir"),
+        parameters: &[],
     },
     Product {
         name: "matmul_tiled_64x128_nt_f32",
@@ -84,6 +130,7 @@ pub const PRODUCTS: &[Product] = &[
         chip: 80,
         kind: Kind::Tiled { rows: 64, columns: 128 },
         template: template!("matmul_f32_nt.mlir"),
+        parameters: &[],
     },
 ];
 

@@ -232,6 +232,7 @@ impl Call {
             (format!("vector<{m}x4xf32>"), format!("memref<16x{m}x16xf32, #gpu.address_space<workgroup>>"))
         };
         let mut parameters = vec![("#accumulate", if split { "false" } else { accumulate })];
+        parameters.extend_from_slice(self.product.parameters);
         if skinny {
             parameters.extend([("#rows", rows_text.as_str()), ("!sums", &sums)]);
             if !along_k {
