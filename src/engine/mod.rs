@@ -19,11 +19,11 @@ pub use llvm::{host_cpu, version};
 pub use signature::{Argument, Output, Signature, ValueType};
 pub use value::{DeviceTensor, Value, gpu_chip};
 
-use anyhow::{Context as _, Result, bail};
+use anyhow::{Context as _, Result, bail, ensure};
 use melior::ir::Module;
 use std::{collections::BTreeMap, ffi::c_void};
 use tinymlir_passes::ir::Op;
-use tinymlir_runtime::cuda::{self, Memory};
+use tinymlir_runtime::cuda::{self, Graph, Memory};
 
 /// Machine code and the functions in it. Dropping it runs the module's destructors and unmaps the code.
 pub struct Executable {
@@ -96,6 +96,21 @@ impl Executable {
         unsafe { call::call(function.entry, signature, arguments, self.memory) }
     }
 
+    /// Records a call on the GPU, without running it, to be repeated with the same arrays: one launch for all its kernels.
+    ///
+    /// Every array must be on the GPU, and the function must have been called before. It is for functions whose host code
+    /// reads nothing that their kernels write: such host code runs now and not again.
+    pub fn capture(&self, name: &str, arguments: &[Value]) -> Result<Captured> {
+        let (_, signature) = self.function(name)?;
+        for (i, (value, argument)) in arguments.iter().zip(&signature.arguments).enumerate() {
+            let stays = matches!(value, Value::Device(_)) && !argument.host;
+            ensure!(stays, "{} is not on the GPU alone, so the call cannot be recorded", describe(i, argument));
+        }
+        let mut arguments = arguments.to_vec();
+        let (graph, results) = Graph::capture(|| self.call_in_place(name, &mut arguments))?;
+        Ok(Captured { graph, arguments, results: results? })
+    }
+
     fn function(&self, name: &str) -> Result<(&Function, &Signature)> {
         let function = self.functions.get(name).with_context(|| match self.functions.len() {
             0 => format!("there is no function `{name}`: the module has no public function with a body"),
@@ -115,6 +130,30 @@ impl Executable {
         // SAFETY: entry::add gave the symbol this type.
         unsafe { std::mem::transmute::<*const c_void, unsafe extern "C" fn()>(address)() };
         Ok(())
+    }
+}
+
+/// A recorded call and the arrays that it reads and writes.
+pub struct Captured {
+    graph: Graph,
+    arguments: Vec<Value>,
+    results: Vec<Value>,
+}
+
+impl Captured {
+    /// Queues the call again. What it writes to its arguments and results is there after the next wait.
+    pub fn launch(&self) -> Result<()> {
+        Ok(self.graph.launch()?)
+    }
+
+    /// The arrays that the call takes; those it may write to are updated by each launch.
+    pub fn arguments(&self) -> &[Value] {
+        &self.arguments
+    }
+
+    /// The arrays that the call returns, overwritten by each launch.
+    pub fn results(&self) -> &[Value] {
+        &self.results
     }
 }
 

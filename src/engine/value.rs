@@ -91,6 +91,17 @@ impl DeviceTensor {
         Some(DeviceTensor { dtype, shape: shape.to_vec(), buffer })
     }
 
+    /// Copies the elements of `tensor` into this array, behind queued work. Fails unless type and shape are the same.
+    pub fn overwrite(&self, tensor: &Tensor) -> Result<()> {
+        ensure!(
+            tensor.dtype() == self.dtype && tensor.shape() == self.shape,
+            "{tensor:?} does not fit an array of {}{:?}",
+            self.dtype,
+            self.shape
+        );
+        Ok(self.buffer.copy_from_host(tensor.bytes())?)
+    }
+
     /// Waits for what this thread has queued and copies the array to the host.
     pub fn download(&self) -> Result<Tensor> {
         self.read(0, &self.shape)

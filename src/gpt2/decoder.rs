@@ -4,7 +4,7 @@ use super::{Model, cache, prefill, step};
 use crate::{
     DType, Tensor,
     compile::{Options, compile},
-    engine::{Executable, Value},
+    engine::{Captured, Executable, Value},
     frontend::{Function, module},
 };
 use anyhow::{Context, Result, ensure};
@@ -15,6 +15,8 @@ use tinymlir_runtime::cuda::Memory;
 ///
 /// On a GPU weights, cache, token and position stay there; the host reads back a token's id, and logits where it asks.
 pub struct Decoder {
+    /// On a GPU the recorded call of `step`; dropped before the code that it launches.
+    recorded: Option<Captured>,
     executable: Executable,
     prefill: Function,
     tokens: usize,
@@ -26,6 +28,8 @@ pub struct Decoder {
     state: Vec<Value>,
     /// The places of the arguments of `step`, by name.
     places: HashMap<String, usize>,
+    /// How often `step` ran.
+    steps: usize,
 }
 
 /// What a call computes.
@@ -70,7 +74,18 @@ impl Decoder {
                 (None, None) => zeros(DType::I32, &[1])?,
             });
         }
-        Ok(Decoder { executable, prefill, tokens, window, vocabulary: config.vocabulary, memory, state, places })
+        Ok(Decoder {
+            recorded: None,
+            executable,
+            prefill,
+            tokens,
+            window,
+            vocabulary: config.vocabulary,
+            memory,
+            state,
+            places,
+            steps: 0,
+        })
     }
 
     /// The most tokens of a prompt.
@@ -121,7 +136,19 @@ impl Decoder {
     }
 
     /// Computes one token more and reads nothing back; the logits, where there are any.
+    ///
+    /// On a GPU the first call runs as it is, and the second one is recorded as a graph that serves it and all others:
+    /// shapes are static, and cache, token and position stay where they are.
     pub fn advance(&mut self) -> Result<Option<Value>> {
+        if self.memory.is_some() && self.steps > 0 && self.recorded.is_none() {
+            self.recorded = Some(self.executable.capture("step", &self.state)?);
+        }
+        self.steps += 1;
+        if let Some(recorded) = &self.recorded {
+            recorded.launch()?;
+            let logits = self.prefill.results().get(1).is_some_and(|(name, _)| name == "logits");
+            return Ok(logits.then(|| recorded.results()[1].clone()));
+        }
         let mut results = self.executable.call_in_place("step", &mut self.state)?;
         // After the token. The others share the memory of the state, so they must not outlive this.
         let logits = self.prefill.results().get(1).is_some_and(|(name, _)| name == "logits");
@@ -145,9 +172,15 @@ impl Decoder {
         valid.context("the logits hold NaN: a weight is not finite")
     }
 
+    /// Changes an array of the state; on a GPU in its place, which a recorded step has in it.
     fn set(&mut self, name: &str, value: Value) -> Result<()> {
-        self.state[self.places[name]] = placed(value, self.memory)?;
-        Ok(())
+        match &mut self.state[self.places[name]] {
+            Value::Device(array) => array.overwrite(&value.to_tensor()?),
+            array => {
+                *array = placed(value, self.memory)?;
+                Ok(())
+            }
+        }
     }
 }
 

@@ -26,7 +26,7 @@ impl DeviceBuffer {
 
     /// A buffer that holds `contents`.
     pub fn from_host(contents: &[u8], memory: Memory) -> Result<Self, Error> {
-        let mut buffer = Self::alloc(contents.len(), memory)?;
+        let buffer = Self::alloc(contents.len(), memory)?;
         buffer.copy_from_host(contents)?;
         Ok(buffer)
     }
@@ -58,7 +58,7 @@ impl DeviceBuffer {
 
     /// Overwrites the start of the buffer, behind queued work, and waits. An error if `contents` is
     /// longer.
-    pub fn copy_from_host(&mut self, contents: &[u8]) -> Result<(), Error> {
+    pub fn copy_from_host(&self, contents: &[u8]) -> Result<(), Error> {
         self.must_hold(contents.len())?;
         // SAFETY: the buffer holds that many bytes.
         unsafe { copy_from_host(self.ptr(), contents) }
