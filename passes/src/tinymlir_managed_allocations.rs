@@ -3,7 +3,7 @@
 //! Kernels cannot read what `memref.alloc` returns. Every host allocation becomes `gpu.alloc`, with `host_shared` (managed
 //! memory) unless `memory=device` is given and nothing but kernels and device copies touch the buffer; its `memref.dealloc`
 //! becomes `gpu.dealloc`. A small `memref.alloca` that a kernel may read becomes an allocation for its scope. A constant
-//! global that a kernel may read is copied to managed memory at the function's entry. With `memory=device` an argument of a
+//! global that a kernel may read is copied at the function's entry. With `memory=device` an argument of a
 //! public function that the host touches is marked `tinymlir.host`: the caller may place the others in device memory. Runs near the end of outline: fusion
 //! and deallocation have already removed what they can.
 //!
@@ -24,7 +24,7 @@ pub static PASS: Pass = Pass {
     statistics: &[
         ("managed", "Allocations that host and device share"),
         ("device", "Allocations in device memory"),
-        ("constants", "Constants copied to managed memory"),
+        ("constants", "Constants copied for kernels"),
     ],
     dialects: &[mlirGetDialectHandle__gpu__, mlirGetDialectHandle__memref__],
     run,
@@ -37,7 +37,7 @@ fn run(cx: &PassCx, module: Op) -> PassResult {
         other => return Err(cx.error(module, &format!("cannot place buffers: memory={other} is neither managed nor device"))),
     };
     for function in module.find(&["func.func"]).into_iter().filter(|f| on_host(*f)) {
-        globals(cx, module, function)?;
+        globals(cx, module, function, device)?;
         stack(cx, function)?;
         heap(cx, module, function, device)?;
         if device {
@@ -118,7 +118,7 @@ fn stack(cx: &PassCx, function: Op) -> PassResult {
     Ok(())
 }
 
-fn globals(cx: &PassCx, module: Op, function: Op) -> PassResult {
+fn globals(cx: &PassCx, module: Op, function: Op, device: bool) -> PassResult {
     for get in function.find(&["memref.get_global"]).into_iter().filter(|op| on_host(*op)) {
         let access = Access::of(get.result(0));
         if !(access.kernels || access.escapes) {
@@ -137,10 +137,12 @@ fn globals(cx: &PassCx, module: Op, function: Op) -> PassResult {
         let Some(first) = entry.ops().into_iter().find(|op| *op != get) else { continue };
         get.move_before(first);
         let ty = global.ty();
-        let text = format!("%m = gpu.alloc host_shared () : {ty}\nreturn %m : {ty}");
+        let kind = if device && !access.host && !access.escapes { "" } else { "host_shared " };
+        let text = format!("%m = gpu.alloc {kind}() : {ty}\nreturn %m : {ty}");
         let new = cx.check(first, first.build_before(&[], "", &text))?[0];
         global.replace_all_uses(new);
-        let copy = format!("memref.copy %global, %m : {ty} to {ty}");
+        // By the device's copy, which moves no page of shared memory to the host and back.
+        let copy = format!("gpu.memcpy %m, %global : {ty}, {ty}");
         cx.check(first, first.build_before(&[("global", global), ("m", new)], "", &copy))?;
         for end in function.find(&["func.return"]) {
             cx.check(end, end.build_before(&[("m", new)], "", &format!("gpu.dealloc %m : {ty}")))?;

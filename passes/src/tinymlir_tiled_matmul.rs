@@ -41,8 +41,11 @@ const TILED_HALF: Template =
 fn run(cx: &PassCx, module: Op) -> PassResult {
     // Collected first: an operation takes its body along when it goes.
     for op in module.walk().into_iter().filter(|op| op.is_linalg()).collect::<Vec<_>>() {
-        let Ok(contraction) = Contraction::of(op) else { continue };
-        let (template, plan) = match plan(op, &contraction) {
+        let contraction = Contraction::of(op);
+        if contraction.is_err() && !op.is_contraction() {
+            continue;
+        }
+        let (template, plan) = match contraction.and_then(|contraction| plan(op, &contraction)) {
             Ok(Some(found)) => found,
             Ok(None) => continue,
             Err(reason) => {

@@ -43,8 +43,9 @@ module attributes {gpu.container_module} {
   // A constant that a kernel reads is copied once, at the function's entry, and freed at its end.
   // CHECK-LABEL: func.func @constant(
   // CHECK:         %[[G:.*]] = memref.get_global @weights
-  // CHECK:         %[[M:.*]] = gpu.alloc host_shared () : memref<4xf32>
-  // CHECK:         memref.copy %[[G]], %[[M]]
+  // MANAGED:       %[[M:.*]] = gpu.alloc host_shared () : memref<4xf32>
+  // DEVICE:        %[[M:.*]] = gpu.alloc () : memref<4xf32>
+  // CHECK:         gpu.memcpy %[[M]], %[[G]]
   // CHECK:         scf.for
   // CHECK-NOT:       memref.get_global
   // CHECK:         gpu.dealloc %[[M]]
