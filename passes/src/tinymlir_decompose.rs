@@ -25,8 +25,8 @@ pub static PASS: Pass = Pass {
 };
 
 const TOSA: &str = "func.func(tosa-optional-decompositions,canonicalize,tosa-infer-shapes,tosa-make-broadcastable,\
-    tosa-to-linalg-named,canonicalize,tosa-layerwise-constant-fold,tosa-make-broadcastable,tosa-to-linalg,tosa-to-tensor,\
-    tosa-to-arith{include-apply-rescale=true},tosa-to-scf)";
+    tosa-to-scf,tosa-to-linalg-named,canonicalize,tosa-layerwise-constant-fold,tosa-make-broadcastable,tosa-to-linalg,tosa-to-tensor,\
+    tosa-to-arith{include-apply-rescale=true})";
 
 fn run(cx: &PassCx, module: Op) -> PassResult {
     if module.walk().into_iter().any(|op| op.name().starts_with("tosa.")) {
