@@ -127,7 +127,8 @@ bool tmLinalgFuse(MlirOperation root) {
 bool tmLinalgDecompose(MlirOperation root) {
   SmallVector<Operation *> found;
   unwrap(root)->walk([&](Operation *op) {
-    if (isa<linalg::AggregatedOpInterface, linalg::PackOp, linalg::UnPackOp>(op))
+    if (isa<linalg::AggregatedOpInterface, linalg::PackOp, linalg::UnPackOp, linalg::WinogradFilterTransformOp,
+            linalg::WinogradInputTransformOp, linalg::WinogradOutputTransformOp>(op))
       found.push_back(op);
   });
   IRRewriter rewriter(unwrap(root)->getContext());
@@ -139,6 +140,15 @@ bool tmLinalgDecompose(MlirOperation root) {
     } else if (auto unpack = dyn_cast<linalg::UnPackOp>(op)) {
       if (!unpack.hasPureTensorSemantics() || failed(linalg::lowerUnPack(rewriter, unpack)))
         return op->emitOpError("cannot be lowered: it needs static tiles and tensors"), false;
+    } else if (auto filter = dyn_cast<linalg::WinogradFilterTransformOp>(op)) {
+      if (failed(linalg::decomposeWinogradFilterTransformOp(rewriter, filter)))
+        return op->emitOpError("cannot be decomposed"), false;
+    } else if (auto input = dyn_cast<linalg::WinogradInputTransformOp>(op)) {
+      if (failed(linalg::decomposeWinogradInputTransformOp(rewriter, input)))
+        return op->emitOpError("cannot be decomposed"), false;
+    } else if (auto output = dyn_cast<linalg::WinogradOutputTransformOp>(op)) {
+      if (failed(linalg::decomposeWinogradOutputTransformOp(rewriter, output)))
+        return op->emitOpError("cannot be decomposed"), false;
     } else {
       FailureOr<SmallVector<Value>> values = cast<linalg::AggregatedOpInterface>(op).decomposeOperation(rewriter);
       if (failed(values))

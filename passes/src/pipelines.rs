@@ -45,8 +45,12 @@ pub static LOWER_CPU: Pipeline = Pipeline {
     },
 };
 
-/// Host code without linalg to LLVM. Allocation goes through generic functions, so that the module may define `malloc`.
+/// Host code without linalg to LLVM. Math is computed in f32 or f64, by LLVM's intrinsics or libm: upstream's expansions
+/// (`math-expand-ops`, and `arith-expand` of maxima and minima) are neither accurate nor right for zeros with a sign, so what
+/// `convert-arith-to-llvm` knows is converted before `arith-expand` sees it. Allocation goes through generic functions, so that the module may define `malloc`.
 pub const HOST_TO_LLVM: &str = "expand-realloc,memref-expand,expand-strided-metadata,lower-affine,\
-    convert-vector-to-scf,convert-scf-to-cf,convert-complex-to-standard,convert-math-to-funcs{convert-ctlz=false},math-expand-ops,arith-expand,convert-math-to-llvm,convert-math-to-libm,\
+    convert-vector-to-scf,convert-scf-to-cf,convert-complex-to-standard,math-extend-to-supported-types{target-type=f32},\
+    arith-emulate-unsupported-floats{source-types=bf16 target-type=f32},tinymlir-host-math,convert-math-to-funcs{convert-ctlz=false},math-expand-ops{ops=clampf},convert-math-to-llvm{approximate-log1p=false},convert-math-to-libm,\
+    convert-arith-to-llvm,arith-expand,\
     convert-vector-to-llvm,convert-complex-to-llvm,finalize-memref-to-llvm{use-generic-functions=true},convert-index-to-llvm,\
     convert-arith-to-llvm,convert-func-to-llvm,convert-cf-to-llvm,convert-ub-to-llvm,reconcile-unrealized-casts";

@@ -1,15 +1,17 @@
 //! `tinymlir-decompose`: high-level operations become linalg and tensor operations that every target knows.
 //!
-//! TOSA goes through upstream's conversions; softmax, Winograd operations, pack and unpack through their own
-//! decompositions, which no upstream pass offers. Runs first in the optimize stage, and again before bufferization for
-//! modules that skip it; it finds nothing then. It refuses a pack or unpack that upstream cannot lower.
+//! TOSA and the shape dialect go through upstream's conversions; softmax, Winograd operations, pack and unpack through their
+//! own decompositions, which no upstream pass offers. `tensor.gather` becomes a `tensor.generate` that reads one element,
+//! `tensor.scatter` loops that write one, since nothing upstream bufferizes them. Runs first in the optimize stage, and again
+//! before bufferization for modules that skip it; it finds nothing then. It refuses a pack or unpack that upstream cannot
+//! lower.
 
-use crate::ir::{Failed, Op, Pass, PassCx, PassResult};
+use crate::ir::{Failed, Op, Pass, PassCx, PassResult, Type};
 use mlir_sys::*;
 
 pub static PASS: Pass = Pass {
     argument: "tinymlir-decompose",
-    description: "Decompose TOSA, softmax, pack and unpack into linalg and tensor operations",
+    description: "Decompose TOSA, shape, softmax, pack, unpack, gather and scatter into linalg and tensor operations",
     anchor: "builtin.module",
     options: &[],
     statistics: &[],
@@ -28,9 +30,110 @@ const TOSA: &str = "func.func(tosa-optional-decompositions,canonicalize,tosa-inf
     tosa-to-scf,tosa-to-linalg-named,canonicalize,tosa-layerwise-constant-fold,tosa-make-broadcastable,tosa-to-linalg,tosa-to-tensor,\
     tosa-to-arith{include-apply-rescale=true})";
 
+const SHAPE: &str = "func.func(shape-to-shape-lowering,convert-shape-constraints),convert-shape-to-std";
+
 fn run(cx: &PassCx, module: Op) -> PassResult {
-    if module.walk().into_iter().any(|op| op.name().starts_with("tosa.")) {
+    let dialects: Vec<String> = module.walk().iter().map(|op| op.name()).collect();
+    if dialects.iter().any(|name| name.starts_with("tosa.")) {
         cx.run_pipeline(TOSA, module)?;
     }
+    if dialects.iter().any(|name| name.starts_with("shape.")) {
+        cx.run_pipeline(SHAPE, module)?;
+    }
+    for op in module.find(&["tensor.gather", "tensor.scatter"]) {
+        let values = if op.is("tensor.gather") {
+            op.build_before(&[("source", op.operand(0)), ("indices", op.operand(1))], "", &gather(op))
+        } else {
+            let inputs = [("source", op.operand(0)), ("target", op.operand(1)), ("indices", op.operand(2))];
+            op.build_before(&inputs, "", &scatter(op))
+        };
+        op.replace_with(&cx.check(op, values)?);
+    }
     if module.linalg_decompose() { Ok(()) } else { Err(Failed) }
+}
+
+/// Text that reads the coordinates of one slice, `%x{d}` for each dimension of the whole tensor: those in `dims` from
+/// `%indices` at `%i0` to `%i{batch - 1}`, the others from the loops after these.
+fn coordinates(indices: Type, dims: &[usize], rank: usize, batch: usize, reduced: bool) -> String {
+    let element = indices.element().map(|e| e.to_string()).unwrap_or_default();
+    let place: String = (0..batch).map(|i| format!("%i{i}, ")).collect();
+    let (mut text, mut next) = (String::new(), batch);
+    for d in 0..rank {
+        let Some(p) = dims.iter().position(|x| *x == d) else {
+            text += &format!("%x{d} = arith.addi %i{next}, %c0 : index\n");
+            next += 1;
+            continue;
+        };
+        next += usize::from(!reduced);
+        text += &format!("%p{d} = arith.constant {p} : index\n");
+        let read = if element == "index" { "x" } else { "y" };
+        text += &format!("%{read}{d} = tensor.extract %indices[{place}%p{d}] : {indices}\n");
+        if element != "index" {
+            text += &format!("%x{d} = arith.index_cast %y{d} : {element} to index\n");
+        }
+    }
+    text
+}
+
+/// The dimensions that an attribute lists.
+fn listed(op: Op, name: &str) -> Vec<usize> {
+    let dims = op.attr(name).and_then(|a| a.as_static_sizes()).unwrap_or_default();
+    dims.into_iter().flatten().filter_map(|d| usize::try_from(d).ok()).collect()
+}
+
+fn rank(ty: Type) -> usize {
+    ty.shape().map_or(0, |shape| shape.len())
+}
+
+fn names(prefix: &str, count: usize) -> String {
+    (0..count).map(|i| format!("{prefix}{i}")).collect::<Vec<_>>().join(", ")
+}
+
+fn gather(op: Op) -> String {
+    let (source, indices, result) = (op.operand(0).ty(), op.operand(1).ty(), op.result(0).ty());
+    let (dims, batch) = (listed(op, "gather_dims"), rank(indices) - 1);
+    let reduced = rank(result) < batch + rank(source);
+    // What each dimension of the result is a dimension of.
+    let kept = (0..rank(source)).filter(|d| !reduced || !dims.contains(d)).map(|d| ("source", source, d));
+    let from = (0..batch).map(|d| ("indices", indices, d)).chain(kept);
+    let (mut text, mut sizes) = ("%c0 = arith.constant 0 : index\n".to_string(), vec![]);
+    for (axis, (size, (name, ty, d))) in result.shape().unwrap_or_default().into_iter().zip(from).enumerate() {
+        if size.is_none() {
+            text += &format!("%a{axis} = arith.constant {d} : index\n%s{axis} = tensor.dim %{name}, %a{axis} : {ty}\n");
+            sizes.push(format!("%s{axis}"));
+        }
+    }
+    let loops = (0..rank(result)).map(|i| format!("%i{i}: index")).collect::<Vec<_>>().join(", ");
+    text + &format!(
+        "%r = tensor.generate {} {{\n^bb0({loops}):\n{}%v = tensor.extract %source[{}] : {source}\n\
+         tensor.yield %v : {}\n}} : {result}\nreturn %r : {result}",
+        sizes.join(", "),
+        coordinates(indices, &dims, rank(source), batch, reduced),
+        names("%x", rank(source)),
+        result.element().map(|e| e.to_string()).unwrap_or_default()
+    )
+}
+
+fn scatter(op: Op) -> String {
+    let (source, target, indices) = (op.operand(0).ty(), op.operand(1).ty(), op.operand(2).ty());
+    let (dims, batch, loops) = (listed(op, "scatter_dims"), rank(indices) - 1, rank(source));
+    let mut text = "%c0 = arith.constant 0 : index\n%c1 = arith.constant 1 : index\n".to_string();
+    for i in 0..loops {
+        text += &format!("%a{i} = arith.constant {i} : index\n%s{i} = tensor.dim %source, %a{i} : {source}\n");
+    }
+    for i in 0..loops {
+        let before = if i == 0 { "%target".into() } else { format!("%t{}", i - 1) };
+        text += &format!("%r{i} = scf.for %i{i} = %c0 to %s{i} step %c1 iter_args(%t{i} = {before}) -> ({target}) {{\n");
+    }
+    text += &coordinates(indices, &dims, rank(target), batch, loops < batch + rank(target));
+    text += &format!(
+        "%v = tensor.extract %source[{}] : {source}\n%u = tensor.insert %v into %t{}[{}] : {target}\nscf.yield %u : {target}\n}}\n",
+        names("%i", loops),
+        loops - 1,
+        names("%x", rank(target))
+    );
+    for i in (1..loops).rev() {
+        text += &format!("scf.yield %r{i} : {target}\n}}\n");
+    }
+    text + &format!("return %r0 : {target}")
 }

@@ -2,6 +2,7 @@
 //!
 //! - A constant whose elements are not in the file: IR that was printed with large constants left out still parses, and
 //!   upstream finds out when it translates to LLVM IR.
+//! - A tensor with an encoding, such as a sparse one: everything after would take it for dense.
 //! - A public function with the name of a C function that compiled code calls (`exp`, `memcpy`): the calls would end in the
 //!   user's function. A private one is renamed. `malloc` and `free` are not called and free to use.
 //! - A `gpu.barrier` that a condition on the thread lets only some threads of a block reach: undefined, and may hang.
@@ -12,7 +13,7 @@ use crate::ir::{Op, Pass, PassCx, PassResult, Value};
 
 pub static PASS: Pass = Pass {
     argument: "tinymlir-verify-input",
-    description: "Refuse constants without elements, clashes with C functions and barriers that not all threads reach",
+    description: "Refuse constants without elements, encoded tensors, clashes with C functions and barriers that not all threads reach",
     anchor: "builtin.module",
     options: &[],
     statistics: &[],
@@ -34,6 +35,11 @@ fn run(cx: &PassCx, module: Op) -> PassResult {
                      (print it with neither --mlir-elide-elementsattrs-if-larger nor --mlir-elide-resource-strings-if-larger)"
                 ),
             ));
+        }
+        let encoded = |v: &Value| v.ty().has_encoding();
+        let arguments = (0..op.num_regions()).flat_map(|i| op.blocks(i)).flat_map(|b| b.arguments());
+        if let Some(value) = op.results().into_iter().chain(arguments).find(encoded) {
+            return Err(cx.error(op, &format!("has a value of type {}: tensors with an encoding are not supported (lower them first)", value.ty())));
         }
         if op.is("gpu.barrier")
             && let Some((around, name)) = divergent(op)
@@ -68,8 +74,11 @@ const MATH: [&str; 44] = [
 ];
 /// Other functions that LLVM or a lowering calls.
 const OTHERS: [&str; 7] = ["abort", "bcmp", "bzero", "memcmp", "memcpy", "memmove", "memset"];
-/// The beginnings of names of runtime functions.
-const PREFIXES: [&str; 6] = ["__", "_mlir_", "cblas_", "memrefCopy", "mgpu", "tinymlir_fail"];
+/// The beginnings of names of runtime functions: the compiler's and ours.
+const PREFIXES: [&str; 13] = [
+    "__div", "__extend", "__fix", "__float", "__gnu_", "__mod", "__mul", "__trunc", "_mlir_", "cblas_", "memrefCopy", "mgpu",
+    "tinymlir_fail",
+];
 
 fn is_c_function(name: &str) -> bool {
     let math = |name: &str| MATH.contains(&name);

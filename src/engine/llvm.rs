@@ -159,7 +159,12 @@ impl Machine {
         unsafe {
             let triple = CString::new(take_message(ffi::LLVMGetDefaultTargetTriple()))?;
             let cpu = CString::new(host_cpu())?;
-            let features = CString::new(take_message(ffi::LLVMGetHostCPUFeatures()))?;
+            let mut features = take_message(ffi::LLVMGetHostCPUFeatures());
+            if cfg!(target_arch = "x86_64") {
+                // Their conversion to bf16 flushes subnormal numbers to zero.
+                features.push_str(",-avx512bf16,-avxneconvert");
+            }
+            let features = CString::new(features)?;
             let (mut target, mut error) = (null_mut(), null_mut());
             if ffi::LLVMGetTargetFromTriple(triple.as_ptr(), &mut target, &mut error) != 0 {
                 bail!("LLVM has no target for {}: {}", triple.to_string_lossy(), take_message(error));

@@ -45,3 +45,31 @@ func.func @t(%a: tensor<1x2x3xf32>, %b: tensor<1x3x2xf32>) -> tensor<1x2x1xf32> 
   %r = tosa.reduce_max %m {axis = 2 : i32} : (tensor<1x2x2xf32>) -> tensor<1x2x1xf32>
   return %r : tensor<1x2x1xf32>
 }
+
+// A gather reads element by element; the slice may keep the gathered dimension with size 1.
+// CHECK-LABEL: func.func @rows(
+// CHECK:         tensor.generate
+// CHECK:           %[[I:.*]] = tensor.extract %{{.*}} : tensor<2x1xindex>
+// CHECK:           tensor.extract %{{.*}} : tensor<4x3xf32>
+func.func @rows(%x: tensor<4x3xf32>, %i: tensor<2x1xindex>) -> tensor<2x1x3xf32> {
+  %g = tensor.gather %x[%i] gather_dims([0]) : (tensor<4x3xf32>, tensor<2x1xindex>) -> tensor<2x1x3xf32>
+  return %g : tensor<2x1x3xf32>
+}
+
+// A scatter writes element by element.
+// CHECK-LABEL: func.func @back(
+// CHECK-COUNT-3: scf.for
+// CHECK:           tensor.insert
+func.func @back(%x: tensor<4x3xf32>, %i: tensor<2x1xi32>, %s: tensor<2x1x3xf32>) -> tensor<4x3xf32> {
+  %g = tensor.scatter %s into %x[%i] scatter_dims([0]) unique : (tensor<2x1x3xf32>, tensor<4x3xf32>, tensor<2x1xi32>) -> tensor<4x3xf32>
+  return %g : tensor<4x3xf32>
+}
+
+// The shape of a tensor is a tensor of its sizes.
+// CHECK-LABEL: func.func @sizes(
+// CHECK:         tensor.dim
+// CHECK:         tensor.from_elements
+func.func @sizes(%x: tensor<?x3xf32>) -> tensor<2xindex> {
+  %s = shape.shape_of %x : tensor<?x3xf32> -> tensor<2xindex>
+  return %s : tensor<2xindex>
+}

@@ -58,3 +58,11 @@ gpu.module @kernels {
     gpu.return
   }
 }
+
+// -----
+
+#sparse = #sparse_tensor.encoding<{map = (d) -> (d : compressed)}>
+// expected-error @below {{'func.func' op has a value of type tensor<4xf32, #sparse_tensor.encoding<{ map = (d0) -> (d0 : compressed) }>>: tensors with an encoding are not supported (lower them first)}}
+func.func @sparse(%x: tensor<4xf32, #sparse>) {
+  return
+}

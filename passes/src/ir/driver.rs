@@ -82,6 +82,20 @@ pub fn with_diagnostics<T>(context: &Context, body: impl FnOnce() -> T) -> (T, S
     diagnosed(context.to_raw(), body)
 }
 
+/// Says which dialect a message about an operation in quotes is about; other messages stay.
+fn name_dialect(message: &str, source: &[u8]) -> String {
+    let named = || {
+        let (place, _) = message.split_once(": error: operation being parsed with an unregistered dialect")?;
+        let mut numbers = place.rsplitn(3, ':');
+        let (_, line) = (numbers.next()?, numbers.next()?.parse::<usize>().ok()?);
+        let text = std::str::from_utf8(source).ok()?.lines().nth(line.checked_sub(1)?)?;
+        let name = text.split('"').nth(1)?;
+        let (dialect, _) = name.split_once('.')?;
+        Some(format!("{place}: error: '{name}' op cannot be read: there is no dialect `{dialect}`"))
+    };
+    named().unwrap_or_else(|| message.to_owned())
+}
+
 /// Parses a module from text or bytecode; operations outside a module are put in one. `file` names it in locations and messages.
 ///
 /// Fails with every diagnostic, one a line, each with its position.
@@ -94,7 +108,10 @@ pub fn parse<'c>(context: &'c Context, source: &[u8], file: &str) -> Result<Modu
     // SAFETY: the source lives through the call; the result is checked.
     let (op, messages) = diagnosed(raw, || unsafe { pass::tmParseModule(raw, text, string_ref(file)) });
     if op.ptr.is_null() {
-        return Err(if messages.is_empty() { format!("{file}: error: no MLIR module in it") } else { messages });
+        if messages.is_empty() {
+            return Err(format!("{file}: error: no MLIR module in it"));
+        }
+        return Err(messages.lines().map(|line| name_dialect(line, source)).collect::<Vec<_>>().join("\n"));
     }
     // SAFETY: a builtin.module that nothing else owns.
     Ok(unsafe { Module::from_raw(mlirModuleFromOperation(op)) })

@@ -56,6 +56,11 @@ impl Type {
         // SAFETY: as above.
         unsafe { mlirTypeIsATensor(self.0) }
     }
+    /// Whether it is a ranked tensor with an encoding, such as a sparse one.
+    pub fn has_encoding(self) -> bool {
+        // SAFETY: the kind is checked first; an absent encoding is null.
+        unsafe { mlirTypeIsARankedTensor(self.0) && !mlirRankedTensorTypeGetEncoding(self.0).ptr.is_null() }
+    }
     /// Whether it is a ranked memref.
     pub fn is_memref(self) -> bool {
         // SAFETY: as above.

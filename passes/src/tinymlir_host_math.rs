@@ -1,0 +1,171 @@
+//! `tinymlir-host-math`: math operations that upstream lowers inaccurately, or so that no loop around them is vectorised.
+//!
+//! - `math.tanh` over f32 becomes arithmetic around `math.exp`, which LLVM vectorises; it is within 4 units in the last
+//!   place, where upstream's expansion loses every digit near zero. Below 0.625 it is the odd polynomial of Cephes' `tanhf`.
+//! - `math.expm1` becomes a call of libm; upstream subtracts 1 from the exponential.
+//! - `math.fpowi` becomes a power in double precision, since products would add up their roundings.
+//! - `math.isinf`, `math.isfinite` and `math.isnan` become comparisons; upstream lowers two of the three.
+//! - `arith.truncf` to bf16 becomes integer arithmetic: processors' own instruction flushes subnormal numbers to zero.
+//!
+//! Runs on the host's code before `convert-math-to-llvm`, after narrower types have been extended to f32. It leaves what is
+//! inside a `gpu.module` alone.
+
+use crate::ir::{Op, Pass, PassCx, PassResult, Type};
+use mlir_sys::*;
+
+pub static PASS: Pass = Pass {
+    argument: "tinymlir-host-math",
+    description: "Expand math operations on the host that upstream lowers inaccurately or slowly",
+    anchor: "builtin.module",
+    options: &[],
+    statistics: &[],
+    dialects: &[
+        mlirGetDialectHandle__arith__,
+        mlirGetDialectHandle__func__,
+        mlirGetDialectHandle__math__,
+        mlirGetDialectHandle__vector__,
+    ],
+    run,
+};
+
+const OPERATIONS: [&str; 7] =
+    ["arith.truncf", "math.expm1", "math.fpowi", "math.isfinite", "math.isinf", "math.isnan", "math.tanh"];
+
+fn run(cx: &PassCx, module: Op) -> PassResult {
+    for op in module.find(&OPERATIONS) {
+        if op.parent_named("gpu.module").is_some() {
+            continue;
+        }
+        let ty = op.result(0).ty();
+        let element = ty.element().unwrap_or(ty).to_string();
+        let (declaration, text) = match op.name().as_str() {
+            "math.tanh" if element == "f32" => (String::new(), tanh(ty)),
+            "math.expm1" if element == "f32" || element == "f64" => expm1(ty, &element),
+            "math.fpowi" if element == "f32" || element == "f64" => (String::new(), fpowi(ty, op.operand(1).ty(), &element)),
+            "math.isinf" | "math.isfinite" | "math.isnan" => (String::new(), classify(&op.name(), op.operand(0).ty())),
+            "arith.truncf" if element == "bf16" => (String::new(), to_bf16(op.operand(0).ty(), ty)),
+            _ => continue,
+        };
+        if !declaration.is_empty() {
+            cx.check(op, module.declare(&declaration))?;
+        }
+        let names = ["x", "n"];
+        let inputs: Vec<_> = names.into_iter().zip(op.operands()).collect();
+        let value = cx.check(op, op.build_before(&inputs, &declaration, &format!("{text}return %r : {ty}")))?;
+        op.replace_with(&value);
+    }
+    Ok(())
+}
+
+/// `%{name}`: a constant, a splat for a vector.
+fn constant(name: &str, value: &str, ty: Type) -> String {
+    match ty.element() {
+        Some(_) => format!("%{name} = arith.constant dense<{value}> : {ty}\n"),
+        None => format!("%{name} = arith.constant {value} : {ty}\n"),
+    }
+}
+
+/// sign(x) (1 - 2 / (exp(2 |x|) + 1)), or x + x^3 P(x^2) for |x| < 0.625. The sign goes on last, so that -0 stays -0.
+fn tanh(ty: Type) -> String {
+    let mut text = constant("one", "1.0", ty) + &constant("two", "2.0", ty) + &constant("limit", "0.625", ty);
+    let coefficients = ["-5.70498872745e-3", "2.06390887954e-2", "-5.37397155531e-2", "1.33314422036e-1", "-3.33332819422e-1"];
+    for (i, value) in coefficients.iter().enumerate() {
+        text += &constant(&format!("c{i}"), value, ty);
+    }
+    // A selection between vectors says the type of its condition too.
+    let chosen = if ty.element().is_some() { format!("{}, {ty}", ty.to_string().replace("f32", "i1")) } else { ty.to_string() };
+    text += &format!(
+        "%a = math.absf %x : {ty}\n%z = arith.mulf %a, %a : {ty}\n\
+         %p0 = arith.mulf %c0, %z : {ty}\n%q0 = arith.addf %p0, %c1 : {ty}\n\
+         %p1 = arith.mulf %q0, %z : {ty}\n%q1 = arith.addf %p1, %c2 : {ty}\n\
+         %p2 = arith.mulf %q1, %z : {ty}\n%q2 = arith.addf %p2, %c3 : {ty}\n\
+         %p3 = arith.mulf %q2, %z : {ty}\n%q3 = arith.addf %p3, %c4 : {ty}\n\
+         %p4 = arith.mulf %q3, %z : {ty}\n%p5 = arith.mulf %p4, %a : {ty}\n%near = arith.addf %p5, %a : {ty}\n\
+         %d = arith.addf %a, %a : {ty}\n%e = math.exp %d : {ty}\n%f = arith.addf %e, %one : {ty}\n\
+         %g = arith.divf %two, %f : {ty}\n%far = arith.subf %one, %g : {ty}\n\
+         %small = arith.cmpf olt, %a, %limit : {ty}\n%m = arith.select %small, %near, %far : {chosen}\n\
+         %r = math.copysign %m, %x : {ty}\n"
+    );
+    text
+}
+
+/// The declaration and the calls, one for each element of a vector.
+fn expm1(ty: Type, element: &str) -> (String, String) {
+    let name = if element == "f32" { "expm1f" } else { "expm1" };
+    let declaration = format!("func.func private @{name}({element}) -> {element}");
+    let call = |to: &str, from: &str| format!("%{to} = func.call @{name}(%{from}) : ({element}) -> {element}\n");
+    let Some(shape) = ty.shape() else { return (declaration, call("r", "x")) };
+    let count = shape.iter().flatten().product::<i64>();
+    let mut text = format!("%e:{count} = vector.to_elements %x : {ty}\n");
+    let mut results = vec![];
+    for i in 0..count {
+        text += &call(&format!("r{i}"), &format!("e#{i}"));
+        results.push(format!("%r{i}"));
+    }
+    text += &format!("%r = vector.from_elements {} : {ty}\n", results.join(", "));
+    (declaration, text)
+}
+
+/// pow(x, n) in f64, which holds every 32-bit exponent.
+fn fpowi(ty: Type, exponent: Type, element: &str) -> String {
+    let wide = ty.to_string().replace(element, "f64");
+    let mut text = format!("%m = arith.sitofp %n : {exponent} to {wide}\n");
+    if element == "f64" {
+        return text + &format!("%r = math.powf %x, %m : {ty}\n");
+    }
+    text += &format!("%w = arith.extf %x : {ty} to {wide}\n%p = math.powf %w, %m : {wide}\n");
+    text + &format!("%r = arith.truncf %p : {wide} to {ty}\n")
+}
+
+/// A comparison of the magnitude with infinity, or of the number with itself.
+fn classify(name: &str, ty: Type) -> String {
+    let element = ty.element().unwrap_or(ty);
+    let infinity = match element.to_string().as_str() {
+        "f16" => "0x7C00",
+        "bf16" => "0x7F80",
+        "f32" => "0x7F800000",
+        _ => "0x7FF0000000000000",
+    };
+    let predicate = match name {
+        "math.isnan" => return format!("%r = arith.cmpf uno, %x, %x : {ty}\n"),
+        "math.isinf" => "oeq",
+        _ => "olt",
+    };
+    constant("infinity", infinity, ty) + &format!("%m = math.absf %x : {ty}\n%r = arith.cmpf {predicate}, %m, %infinity : {ty}\n")
+}
+
+/// To nearest, ties to even, subnormals kept, NaN quiet. A double goes through the f32 nearest to it on the side of zero,
+/// with its last bit set where that is not exact, so that it does not round twice.
+fn to_bf16(from: Type, to: Type) -> String {
+    let of = |element: &str| to.to_string().replace("bf16", element);
+    let (f32s, i32s, i16s) = (of("f32"), of("i32"), of("i16"));
+    let constant = |name: &str, value: &str, ty: &str| match to.element() {
+        Some(_) => format!("%{name} = arith.constant dense<{value}> : {ty}\n"),
+        None => format!("%{name} = arith.constant {value} : {ty}\n"),
+    };
+    let select = |ty: &str| if to.element().is_some() { format!("{}, {ty}", of("i1")) } else { ty.to_owned() };
+    let mut text = constant("one", "1", &i32s) + &constant("half", "32767", &i32s) + &constant("shift", "16", &i32s);
+    text += &constant("nan", "0x7FC0", &i16s);
+    if from.to_string() == f32s {
+        text += &format!("%bits = arith.bitcast %x : {f32s} to {i32s}\n");
+    } else if from.element().unwrap_or(from).is("f64") {
+        text += &format!(
+            "%y = arith.truncf %x : {from} to {f32s}\n%z = arith.extf %y : {f32s} to {from}\n\
+             %near = arith.bitcast %y : {f32s} to {i32s}\n%below = arith.subi %near, %one : {i32s}\n\
+             %mx = math.absf %x : {from}\n%mz = math.absf %z : {from}\n%over = arith.cmpf ogt, %mz, %mx : {from}\n\
+             %zero = arith.select %over, %below, %near : {0}\n%odd = arith.ori %zero, %one : {i32s}\n\
+             %inexact = arith.cmpf one, %mz, %mx : {from}\n%bits = arith.select %inexact, %odd, %near : {0}\n",
+            select(&i32s)
+        );
+    } else {
+        text += &format!("%y = arith.extf %x : {from} to {f32s}\n%bits = arith.bitcast %y : {f32s} to {i32s}\n");
+    }
+    text + &format!(
+        "%high = arith.shrui %bits, %shift : {i32s}\n%last = arith.andi %high, %one : {i32s}\n\
+         %up = arith.addi %last, %half : {i32s}\n%sum = arith.addi %bits, %up : {i32s}\n\
+         %top = arith.shrui %sum, %shift : {i32s}\n%short = arith.trunci %top : {i32s} to {i16s}\n\
+         %unordered = arith.cmpf uno, %x, %x : {from}\n%chosen = arith.select %unordered, %nan, %short : {}\n\
+         %r = arith.bitcast %chosen : {i16s} to {to}\n",
+        select(&i16s)
+    )
+}
