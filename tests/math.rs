@@ -133,12 +133,22 @@ impl Format {
     /// The bits of a double rounded to the format. What is exact in a double rounds once.
     fn round(self, value: f64) -> u64 {
         match self.name {
-            "f16" => f16::from_f64(value).to_bits().into(),
-            "bf16" => bf16::from_f64(value).to_bits().into(),
+            "f16" => f16::from_f32(to_odd(value)).to_bits().into(),
+            "bf16" => bf16::from_f32(to_odd(value)).to_bits().into(),
             "f32" => u64::from((value as f32).to_bits()),
             _ => value.to_bits(),
         }
     }
+}
+
+/// The f32 next to a value on the side of zero, its last bit set unless it is the value; rounding that rounds once.
+fn to_odd(value: f64) -> f32 {
+    let near = value as f32;
+    if near.is_nan() || f64::from(near) == value {
+        return near;
+    }
+    let past = f64::from(near.abs()) > value.abs();
+    f32::from_bits((near.to_bits() - u32::from(past)) | 1)
 }
 
 /// The reference of a format: x, y and the values of each operation.

@@ -4,6 +4,7 @@
 //! so that modules written against those run unchanged; the `tinymlir_` functions are ours.
 
 mod clock;
+mod convert;
 mod copy;
 mod fail;
 mod format;
@@ -21,6 +22,7 @@ use crate::Symbol;
 pub(crate) fn symbols() -> Vec<Symbol> {
     output::share_stdout();
     let mut table = memory::symbols();
+    table.extend(convert::symbols());
     table.extend(copy::symbols());
     table.extend(print::symbols());
     table.extend(verify::symbols());
