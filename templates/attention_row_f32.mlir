@@ -69,7 +69,8 @@ gpu.module @attention_row_f32_kernels {
   }
 
   gpu.func @attention_row_f32(%Q: !view, %K: !view, %V: !view, %O: !view, %W: !parts, %X: !extra)
-      workgroup(%maxima: !warp_scalars, %sums: !warp_scalars, %rows: !warp_rows, %last: !flag)
+      workgroup(%maxima: !warp_scalars {llvm.align = 16 : i64}, %sums: !warp_scalars {llvm.align = 16 : i64},
+                %rows: !warp_rows {llvm.align = 16 : i64}, %last: !flag)
       kernel attributes {known_block_size = array<i32: 256, 1, 1>} {
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index

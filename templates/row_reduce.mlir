@@ -58,7 +58,7 @@ gpu.module @row_reduce_kernels {
   }
 
   // One block of 256 threads a row.
-  gpu.func @row_sum(%x: memref<?x?xf32>, %sums: memref<?xf32>) workgroup(%slots: !slots)
+  gpu.func @row_sum(%x: memref<?x?xf32>, %sums: memref<?xf32>) workgroup(%slots: !slots {llvm.align = 16 : i64})
       kernel attributes {known_block_size = array<i32: 256, 1, 1>} {
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index

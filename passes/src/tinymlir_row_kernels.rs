@@ -218,7 +218,9 @@ impl<'a> Writer<'a> {
         let lanes = self.tile.threads;
         let rows: i64 = self.group.rows.iter().product();
         let parameters: Vec<String> = self.buffers.iter().enumerate().map(|(i, b)| format!("%b{i}: {}", b.ty())).collect();
-        let slots: Vec<String> = (0..self.slots).map(|i| format!("%slots{i}: {}", self.slots_type())).collect();
+        // Every thread reads all slots, which LLVM joins to loads of 16 bytes.
+        let slot = |i| format!("%slots{i}: {} {{llvm.align = 16 : i64}}", self.slots_type());
+        let slots: Vec<String> = (0..self.slots).map(slot).collect();
         let slots = if slots.is_empty() { String::new() } else { format!(" workgroup({})", slots.join(", ")) };
         let parameters = parameters.join(", ");
         let mut combiners: Vec<String> = vec![];

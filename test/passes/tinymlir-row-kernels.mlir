@@ -99,7 +99,7 @@ func.func @no_group(%x: memref<8x100xf32>, %sums: memref<100xf32>, %y: memref<8x
 
 // The kernel of the softmax: every element is read once and written once, each in 16 bytes, and the two reductions of a
 // block meet in workgroup memory of their own.
-// CHECK: gpu.func @rows_maximum_add_64x512_f32(%[[X:.*]]: memref<64x512xf32>, %[[Y:.*]]: memref<64x512xf32>) workgroup({{.*}} : memref<4xf32, {{.*}}>, {{.*}} : memref<4xf32, {{.*}}>)
+// CHECK: gpu.func @rows_maximum_add_64x512_f32(%[[X:.*]]: memref<64x512xf32>, %[[Y:.*]]: memref<64x512xf32>) workgroup({{.*}} : memref<4xf32, {{.*}}> {llvm.align = 16 : i64}, {{.*}} : memref<4xf32, {{.*}}> {llvm.align = 16 : i64})
 // CHECK-COUNT-1: vector.load %[[X]]
 // CHECK-NOT: vector.load
 // CHECK: math.exp
