@@ -124,10 +124,10 @@ def six():
 
 def verify():
     jobs = []
-    for fused in ([], ["--fused"]):
+    for mode in ([], ["--fused"], ["--cached"]):
         for flags in ([], ["--memory", "device"], ["--schedule", "fast"]):
-            command = gpt2("verify", "--model", KJV, "--gpu", *fused, *flags, "--rtol", "0", "--atol", "3e-5")
-            jobs.append(job("verify", " ".join(["kjv", *fused, *flags]), command, "checks.log"))
+            command = gpt2("verify", "--model", KJV, "--gpu", *mode, *flags, "--rtol", "0", "--atol", "3e-5")
+            jobs.append(job("verify", " ".join(["kjv", *mode, *flags]), command, "checks.log"))
     together(jobs, 6)
 
 
@@ -199,9 +199,9 @@ def sanitizer():
         prefix = [tool, "--tool", kind, "--print-limit", "20"]
         for case in CASES:
             jobs.append(job("sanitizer", kind + " " + case, prefix + runner(module(case), *flags, *weights(case)), "sanitizer.log", good=clean))
-        for fused in ([], ["--fused"]):
-            command = gpt2("generate", "In the beginning", "--model", KJV, "-n", "2", *flags, *fused)
-            jobs.append(job("sanitizer", " ".join([kind, "gpt2", *fused]), prefix + command, "sanitizer.log", good=clean, timeout=150))
+        for mode in ([], ["--uncached"], ["--fused"]):
+            command = gpt2("generate", "In the beginning", "--model", KJV, "-n", "3", *flags, *mode)
+            jobs.append(job("sanitizer", " ".join([kind, "gpt2", *mode]), prefix + command, "sanitizer.log", good=clean, timeout=150))
     # The long ones first.
     jobs.sort(key=lambda j: "gpt2" not in j[0][1])
     together(jobs, 10)
@@ -217,9 +217,10 @@ def timing():
             command = runner(file, "--gpu", *flags, "-v", "--repeat", "30", "-o", sink)
             text = check("timing", "124M, %d tokens, %s" % (tokens, " ".join(flags)), command, "timing.log")
             results.extend(("timing", "", "   ", line) for line in text.splitlines() if not line.startswith("note:"))
-    command = gpt2("generate", "In the beginning", "--model", "random:124M", "-n", "8", "--gpu", "--fused", "--time")
-    text = check("timing", "124M generate --fused", command, "timing.log")
-    results.extend(("timing", "", "   ", line) for line in text.splitlines()[-6:])
+    for flags in ([], ["--schedule", "fast", "--memory", "device"]):
+        command = gpt2("bench", "--gpu", "--prefill", "16", "--prefill", "128", "--decode", "100", *flags)
+        text = check("timing", " ".join(["124M bench", *flags]), command, "timing.log")
+        results.extend(("timing", "", "   ", line) for line in text.splitlines() if line.startswith("{"))
 
 
 def main():
