@@ -246,7 +246,7 @@ fn key(source: Source, options: &Options) -> Option<Key> {
     if let Target::Gpu { .. } = options.target {
         key.add(engine::gpu_chip().ok()?.as_bytes());
     }
-    for variable in ["TINYMLIR_CUDA_TOOLKIT", "XDG_CACHE_HOME", "HOME"] {
+    for variable in ["TINYMLIR_CUDA_TOOLKIT", "TINYMLIR_CACHE", "XDG_CACHE_HOME", "HOME", "CUDA_HOME"] {
         key.add(std::env::var_os(variable).unwrap_or_default().as_encoded_bytes());
     }
     Some(key)

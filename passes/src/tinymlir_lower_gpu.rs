@@ -3,8 +3,8 @@
 //! A list of upstream's passes with checks in between, since upstream fails late or not at all: an unknown chip, a missing
 //! libdevice, more workgroup memory than a block can have, an operation without a device lowering, and a gpu operation left
 //! on the host are diagnostics here, never an unresolved symbol when the module is loaded. Math functions are linked
-//! from libdevice, in `toolkit`, by default `$TINYMLIR_CUDA_TOOLKIT` or what tools/setup laid down. Takes what
-//! `tinymlir-gpu-outline` makes.
+//! from libdevice, in `toolkit`, by default `$TINYMLIR_CUDA_TOOLKIT`, what tools/setup laid down, or an installed toolkit.
+//! Takes what `tinymlir-gpu-outline` makes.
 
 use crate::{
     ir::{Attr, Failed, Op, Opt, Pass, PassCx, PassResult, Type},
@@ -112,28 +112,28 @@ fn run(cx: &PassCx, module: Op) -> PassResult {
     cx.run_pipeline(&format!("gpu-module-to-binary{{format={format} toolkit={}}}", toolkit.display()), module)
 }
 
-/// The folder with libdevice, and with ptxas where a cubin is wanted.
+/// The folder with libdevice, and with ptxas where a cubin is wanted: the one that is named, by option or environment, else
+/// the first that has them of our cache, `$CUDA_HOME` and `/usr/local/cuda`.
 fn toolkit(given: &str, format: &str) -> Result<PathBuf, String> {
-    let cache = || {
-        let folder = |name: &str| std::env::var_os(name).filter(|f| !f.is_empty()).map(PathBuf::from);
-        let home = || folder("XDG_CACHE_HOME").or_else(|| folder("HOME").map(|h| h.join(".cache")));
-        let ours = folder("TINYMLIR_CACHE").or_else(|| home().map(|h| h.join("tinymlir")));
-        ours.map(|c| c.join("cuda-12.6.85"))
+    let variable = |name: &str| std::env::var_os(name).filter(|f| !f.is_empty()).map(PathBuf::from);
+    let named = Some(PathBuf::from(given)).filter(|_| !given.is_empty()).or_else(|| variable("TINYMLIR_CUDA_TOOLKIT"));
+    let home = || variable("XDG_CACHE_HOME").or_else(|| variable("HOME").map(|h| h.join(".cache")));
+    let cache = || variable("TINYMLIR_CACHE").or_else(|| home().map(|h| h.join("tinymlir")));
+    let folders = match named {
+        Some(folder) => vec![folder],
+        None => {
+            let cached = cache().map(|c| c.join("cuda-12.6.85"));
+            cached.into_iter().chain(variable("CUDA_HOME")).chain([PathBuf::from("/usr/local/cuda")]).collect()
+        }
     };
-    let named = Some(PathBuf::from(given)).filter(|_| !given.is_empty());
-    let environment = || std::env::var_os("TINYMLIR_CUDA_TOOLKIT").filter(|t| !t.is_empty()).map(PathBuf::from);
-    let folder = named.or_else(environment).or_else(cache).unwrap_or_default();
-    let mut needed = vec!["nvvm/libdevice/libdevice.10.bc"];
-    if format == "bin" {
-        needed.push("bin/ptxas");
+    let needed = &["nvvm/libdevice/libdevice.10.bc", "bin/ptxas"][..if format == "bin" { 2 } else { 1 }];
+    if let Some(folder) = folders.iter().find(|folder| needed.iter().all(|file| folder.join(file).is_file())) {
+        return Ok(folder.clone());
     }
-    match needed.iter().find(|file| !folder.join(file).is_file()) {
-        None => Ok(folder),
-        Some(file) => Err(format!(
-            "cannot be lowered: there is no {file} in {} (run tools/setup, or give toolkit=)",
-            if folder.as_os_str().is_empty() { "any toolkit".into() } else { folder.display().to_string() }
-        )),
-    }
+    let missing = |folder: &PathBuf| needed.iter().find(|file| !folder.join(file).is_file()).copied();
+    let file = folders.iter().find_map(missing).unwrap_or_default();
+    let folders: Vec<_> = folders.iter().map(|folder| folder.display().to_string()).collect();
+    Err(format!("cannot be lowered: there is no {file} in {} (run tools/setup, or give toolkit=)", folders.join(", ")))
 }
 
 /// The bytes of an element, rounded up.
