@@ -29,6 +29,26 @@ pub enum Kind {
     Tiled { rows: i64, columns: i64 },
 }
 
+/// How products of f32 may be rounded: each admits what stands before it.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Precision {
+    /// Products and sums in f32.
+    Fp32,
+    /// Factors cut off to 10 bits of mantissa, sums in f32: a relative error of about 1e-3 of the largest term.
+    Tf32,
+}
+
+impl Precision {
+    /// As the option names it.
+    pub fn named(name: &str) -> Option<Precision> {
+        match name {
+            "fp32" => Some(Precision::Fp32),
+            "tf32" => Some(Precision::Tf32),
+            _ => None,
+        }
+    }
+}
+
 /// A row of the table of products.
 pub struct Product {
     /// The name of its kernels.
@@ -39,8 +59,12 @@ pub struct Product {
     pub layout: Layout,
     /// The element type.
     pub element: &'static str,
+    /// The precision that it needs to be allowed.
+    pub precision: Precision,
     /// The oldest chip, as in sm_80.
     pub chip: u32,
+    /// What one multiprocessor computes at full rate, in GFLOP/s; what bounds a kernel for few rows is memory.
+    pub rate: u32,
     /// How it is launched.
     pub kind: Kind,
     /// Its kernel.
@@ -77,7 +101,9 @@ pub const PRODUCTS: &[Product] = &[
         most_rows: 8,
         layout: Layout::AlongN,
         element: "f32",
+        precision: Precision::Fp32,
         chip: 70,
+        rate: 380,
         kind: Kind::Skinny,
         template: template!("matmul_skinny.mlir"),
         parameters: &[],
@@ -87,7 +113,9 @@ pub const PRODUCTS: &[Product] = &[
         most_rows: 8,
         layout: Layout::AlongK,
         element: "f32",
+        precision: Precision::Fp32,
         chip: 70,
+        rate: 380,
         kind: Kind::Skinny,
         template: template!("matmul_skinny_nt.mlir"),
         parameters: &[],
@@ -97,7 +125,9 @@ pub const PRODUCTS: &[Product] = &[
         most_rows: 32,
         layout: Layout::AlongN,
         element: "f32",
+        precision: Precision::Fp32,
         chip: 80,
+        rate: 380,
         kind: Kind::Tiled { rows: 32, columns: 128 },
         template: template!("matmul_f32.mlir"),
         parameters: HALF_TILE_ALONG_N,
@@ -107,17 +137,45 @@ pub const PRODUCTS: &[Product] = &[
         most_rows: 32,
         layout: Layout::AlongK,
         element: "f32",
+        precision: Precision::Fp32,
         chip: 80,
+        rate: 380,
         kind: Kind::Tiled { rows: 32, columns: 128 },
         template: template!("matmul_f32_nt.mlir"),
         parameters: HALF_TILE_ALONG_K,
+    },
+    Product {
+        name: "matmul_tf32_128x128",
+        most_rows: i64::MAX,
+        layout: Layout::AlongN,
+        element: "f32",
+        precision: Precision::Tf32,
+        chip: 80,
+        rate: 1400,
+        kind: Kind::Tiled { rows: 128, columns: 128 },
+        template: template!("matmul_tf32.mlir"),
+        parameters: &[],
+    },
+    Product {
+        name: "matmul_tf32_128x128_nt",
+        most_rows: i64::MAX,
+        layout: Layout::AlongK,
+        element: "f32",
+        precision: Precision::Tf32,
+        chip: 80,
+        rate: 1400,
+        kind: Kind::Tiled { rows: 128, columns: 128 },
+        template: template!("matmul_tf32_nt.mlir"),
+        parameters: &[],
     },
     Product {
         name: "matmul_tiled_64x128_f32",
         most_rows: i64::MAX,
         layout: Layout::AlongN,
         element: "f32",
+        precision: Precision::Fp32,
         chip: 80,
+        rate: 380,
         kind: Kind::Tiled { rows: 64, columns: 128 },
         template: template!("matmul_f32.mlir"),
         parameters: &[],
@@ -127,7 +185,9 @@ pub const PRODUCTS: &[Product] = &[
         most_rows: i64::MAX,
         layout: Layout::AlongK,
         element: "f32",
+        precision: Precision::Fp32,
         chip: 80,
+        rate: 380,
         kind: Kind::Tiled { rows: 64, columns: 128 },
         template: template!("matmul_f32_nt.mlir"),
         parameters: &[],
@@ -164,8 +224,8 @@ fn multiprocessors(chip: u32) -> i64 {
 ///
 /// A multiprocessor works at full rate with three blocks, at 0.9 of it with two, at 0.8 with one. A split pays for writing
 /// and reading its slabs and for one more kernel.
-pub fn splits(chip: u32, tile: (i64, i64), batches: i64, m: i64, n: i64, k: i64) -> i64 {
-    const FLOPS: f64 = 380e9; // of one multiprocessor
+pub fn splits(chip: u32, rate: u32, tile: (i64, i64), [batches, m, n, k]: [i64; 4]) -> i64 {
+    let flops = f64::from(rate) * 1e9;
     const BYTES: f64 = 2.5e12;
     const LAUNCH: f64 = 2.5e-6;
     let processors = multiprocessors(chip);
@@ -174,8 +234,8 @@ pub fn splits(chip: u32, tile: (i64, i64), batches: i64, m: i64, n: i64, k: i64)
     let time = |s: i64| {
         let chunk = up(up(k, s), 16) * 16;
         let blocks = up(tiles * s, processors);
-        let rate = [0.8, 0.9, 1.0][blocks.clamp(1, 3) as usize - 1];
-        let product = (blocks * 2 * tile.0 * tile.1 * chunk) as f64 / (FLOPS * rate);
+        let share = [0.8, 0.9, 1.0][blocks.clamp(1, 3) as usize - 1];
+        let product = (blocks * 2 * tile.0 * tile.1 * chunk) as f64 / (flops * share);
         let sum = if s == 1 { 0.0 } else { LAUNCH + (batches * m * n * 4 * (2 * s + 1)) as f64 / BYTES };
         product + sum
     };
@@ -196,8 +256,8 @@ mod tests {
 
     #[test]
     fn small_grids_are_split_and_full_ones_are_not() {
-        assert_eq!(splits(90, (64, 128), 1, 4096, 4096, 4096), 1);
-        assert_eq!(splits(90, (64, 128), 1, 1024, 3072, 768), 1);
-        assert!(splits(90, (64, 128), 1, 1024, 768, 3072) > 1);
+        assert_eq!(splits(90, 380, (64, 128), [1, 4096, 4096, 4096]), 1);
+        assert_eq!(splits(90, 380, (64, 128), [1, 1024, 3072, 768]), 1);
+        assert!(splits(90, 380, (64, 128), [1, 1024, 768, 3072]) > 1);
     }
 }

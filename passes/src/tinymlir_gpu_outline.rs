@@ -18,6 +18,7 @@ pub static PASS: Pass = Pass {
         Opt::string("memory", "managed", "Where buffers go: managed, or device for those that only kernels touch"),
         Opt::string("schedule", "simple", "Which kernels: simple, or fast for those that the selection table has for the chip"),
         Opt::string("chip", "sm_80", "The chip that fast kernels are for"),
+        Opt::string("precision", "fp32", "How fast kernels may round products of f32: fp32, or tf32 on tensor cores"),
     ],
     statistics: &[],
     dialects: crate::dialects::EVERY,
@@ -44,7 +45,10 @@ fn run(cx: &PassCx, module: Op) -> PassResult {
     kept.iter().for_each(|m| m.set_attr(KEEP, Attr::unit(module.ctx())));
     match cx.string("schedule").as_str() {
         "simple" => {}
-        "fast" => cx.run_pipeline(&format!("tinymlir-attention,tinymlir-tuned-matmul{{chip={}}},tinymlir-row-kernels", cx.string("chip")), module)?,
+        "fast" => {
+            let options = format!("chip={} precision={}", cx.string("chip"), cx.string("precision"));
+            cx.run_pipeline(&format!("tinymlir-attention,tinymlir-tuned-matmul{{{options}}},tinymlir-row-kernels"), module)?
+        }
         other => return Err(cx.error(module, &format!("cannot be outlined: schedule={other} is neither simple nor fast"))),
     }
     cx.run_pipeline(LOOPS, module)?;

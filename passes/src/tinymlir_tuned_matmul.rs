@@ -17,7 +17,7 @@ use crate::{
     matrices::Matrices,
     memory::is_aligned,
     kernels::{Instance, Kernels, set_whole_body},
-    schedule::{Kind, Layout, PRODUCTS, Product, SPLIT_REDUCE, chip_number, splits},
+    schedule::{Kind, Layout, PRODUCTS, Precision, Product, SPLIT_REDUCE, chip_number, splits},
 };
 use mlir_sys::*;
 
@@ -25,7 +25,10 @@ pub static PASS: Pass = Pass {
     argument: "tinymlir-tuned-matmul",
     description: "Replace matrix products on memrefs by calls of the fast GPU kernel for their shape",
     anchor: "builtin.module",
-    options: &[Opt::string("chip", "sm_80", "The chip that the kernels are for")],
+    options: &[
+        Opt::string("chip", "sm_80", "The chip that the kernels are for"),
+        Opt::string("precision", "fp32", "How products of f32 may be rounded: fp32, or tf32 on tensor cores"),
+    ],
     statistics: &[
         ("substituted", "Products replaced by a call"),
         ("fills", "Fills that a kernel makes unnecessary"),
@@ -52,13 +55,17 @@ fn run(cx: &PassCx, module: Op) -> PassResult {
     let Some(chip) = chip_number(&chip) else {
         return Err(cx.error(module, &format!("cannot choose kernels: chip '{chip}' is none (sm_NN)")));
     };
+    let precision = cx.string("precision");
+    let Some(precision) = Precision::named(&precision) else {
+        return Err(cx.error(module, &format!("cannot choose kernels: precision={precision} is neither fp32 nor tf32")));
+    };
     let mut kernels = Kernels::default();
     let mut workspaces = Workspaces::default();
     // Collected first: elementwise operations join kernels on the way, and are gone.
     let products = module.walk().into_iter().filter(|op| op.is_linalg() && Contraction::of(*op).is_ok());
     for op in products.collect::<Vec<_>>() {
         let Ok(contraction) = Contraction::of(op) else { continue };
-        match Call::of(op, &contraction, chip) {
+        match Call::of(op, &contraction, chip, precision) {
             Ok(None) => {}
             Ok(Some(call)) => call.emit(cx, module, &mut kernels, &mut workspaces)?,
             Err(reason) => {
@@ -84,7 +91,7 @@ struct Call {
 }
 
 impl Call {
-    fn of(op: Op, contraction: &Contraction, chip: u32) -> Result<Option<Call>, String> {
+    fn of(op: Op, contraction: &Contraction, chip: u32, precision: Precision) -> Result<Option<Call>, String> {
         let Some(matrices) = Matrices::of(op, contraction)? else { return Ok(None) };
         let Matrices { size: [batch, m, n, k], a, b, c, element } = matrices;
         let output = c.buffer;
@@ -108,12 +115,11 @@ impl Call {
             if n < m && n <= 8 && call.target.group.0 == 1 {
                 call = call.transposed();
             }
-            match call.select(chip, &element) {
+            match call.select(chip, precision, &element) {
                 Ok(product) => {
                     call.product = product;
                     if let Kind::Tiled { rows, columns } = product.kind {
-                        let [batch, m, n, k] = call.size;
-                        call.splits = splits(chip, (rows, columns), batch, m, n, k);
+                        call.splits = splits(chip, product.rate, (rows, columns), call.size);
                     }
                     return Ok(Some(call));
                 }
@@ -137,7 +143,7 @@ impl Call {
     }
 
     /// The first row of the table that fits.
-    fn select(&self, chip: u32, element: &str) -> Result<&'static Product, String> {
+    fn select(&self, chip: u32, precision: Precision, element: &str) -> Result<&'static Product, String> {
         let [batch, m, n, k] = self.size;
         let along_n = n % 4 == 0 && self.b.reads_vectors([batch, k, n]);
         let columns_first = self.b.clone().transposed();
@@ -164,7 +170,7 @@ impl Call {
                 (Layout::AlongK, Kind::Skinny) => along_k && k % 4 == 0 && a_rows && t.group.0 == 1,
                 (Layout::AlongK, Kind::Tiled { .. }) => along_k && a_rows && extra_rows && t.group.0 == 1,
             };
-            layout && m <= p.most_rows && chip >= p.chip && p.element == element
+            layout && m <= p.most_rows && chip >= p.chip && p.element == element && p.precision <= precision
         };
         PRODUCTS.iter().find(fits).ok_or_else(|| {
             format!("no row of the table takes {element}, sm_{chip} and these strides (K or N contiguous, multiples of 4)")

@@ -1,4 +1,5 @@
 // RUN: tinymlir-opt %s --tinymlir-tuned-matmul=chip=sm_90 | FileCheck %s
+// RUN: tinymlir-opt %s --tinymlir-tuned-matmul="chip=sm_90 precision=tf32" | FileCheck %s --check-prefix=TF32
 // RUN: tinymlir-opt %s --tinymlir-tuned-matmul=chip=sm_75 | FileCheck %s --check-prefix=OLD
 
 #ik = affine_map<(i, j, k) -> (i, k)>
@@ -16,6 +17,8 @@
 // CHECK: arith.constant 1 : index
 // CHECK: call @matmul_tiled_64x128_f32_epilogue(
 // CHECK-NOT: linalg.
+// TF32-LABEL: func.func @bias
+// TF32: call @matmul_tf32_128x128_epilogue(
 // OLD-LABEL: func.func @bias
 // OLD: linalg.matmul
 func.func @bias(%a: memref<1024x768xf32>, %b: memref<768x3072xf32>, %bias: memref<3072xf32>, %r: memref<1024x3072xf32>) {
@@ -75,6 +78,9 @@ func.func @split(%e: memref<64x3072xf32>, %f: memref<64x768xf32>, %a: memref<102
 // CHECK-LABEL: func.func @head
 // CHECK: call @matmul_tiled_64x128_nt_f32(
 // CHECK: call @matmul_skinny_nt_f32_1(
+// TF32-LABEL: func.func @head
+// TF32: call @matmul_tf32_128x128_nt(
+// TF32: call @matmul_skinny_nt_f32_1(
 // OLD-LABEL: func.func @head
 // OLD: linalg.generic
 // OLD: call @matmul_skinny_nt_f32_1(

@@ -1,5 +1,7 @@
 // REQUIRES: ptxas
 // RUN: tinymlir-opt %s --tinymlir-gpu-outline="schedule=fast chip=sm_90" --tinymlir-lower-gpu=chip=sm_90 | %python %root/test/inputs/ptxas.py sm_90 | FileCheck %s
+// RUN: tinymlir-opt %s --tinymlir-gpu-outline="schedule=fast chip=sm_90 precision=tf32" --tinymlir-lower-gpu=chip=sm_90 | %python %root/test/inputs/ptxas.py sm_90 | FileCheck %s --check-prefix=TF32
+// RUN: tinymlir-opt %s --tinymlir-gpu-outline="schedule=fast chip=sm_80 precision=tf32" --tinymlir-lower-gpu=chip=sm_80 | %python %root/test/inputs/ptxas.py sm_80 | FileCheck %s --check-prefix=TF32-OLD
 // RUN: tinymlir-opt %s --tinymlir-gpu-outline="schedule=fast chip=sm_80" --tinymlir-lower-gpu=chip=sm_80 | %python %root/test/inputs/ptxas.py sm_80 | FileCheck %s --check-prefix=SM80
 // RUN: tinymlir-opt %s --tinymlir-gpu-outline="schedule=fast chip=sm_75" --tinymlir-lower-gpu=chip=sm_75 | %python %root/test/inputs/ptxas.py sm_75 | FileCheck %s --check-prefix=SM75
 
@@ -12,6 +14,9 @@
 // CHECK-DAG: matmul_tiled_32x128_nt_f32: {{1?[0-9]?[0-9]}} registers, 0 bytes spilled
 // CHECK-DAG: matmul_skinny_f32_1: {{[1-6]?[0-9]}} registers, 0 bytes spilled
 // CHECK-DAG: matmul_skinny_nt_f32_8: {{[12]?[0-9]?[0-9]}} registers, 0 bytes spilled
+// TF32-DAG: matmul_tf32_128x128{{(_epilogue)?}}: {{2[0-5][0-9]}} registers, 0 bytes spilled
+// TF32-DAG: matmul_tf32_128x128_nt: {{2[0-5][0-9]}} registers, 0 bytes spilled
+// TF32-OLD-DAG: matmul_tf32_128x128{{(_epilogue)?}}: {{2[0-5][0-9]}} registers, 0 bytes spilled
 // SM80-DAG: matmul_tiled_64x128_f32: {{1[0-6][0-9]}} registers, 0 bytes spilled
 // SM75-DAG: matmul_skinny_f32_1: {{[1-6]?[0-9]}} registers, 0 bytes spilled
 // SM75-DAG: matmul_2d_f32
