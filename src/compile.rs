@@ -14,6 +14,8 @@ use std::{fmt, path::Path, str::FromStr};
 use tinymlir_passes::ir::{Attr, Op};
 use tinymlir_runtime::cuda;
 
+pub use tinymlir_passes::schedule::Precision;
+
 /// The processor that a module is compiled for.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Target {
@@ -28,6 +30,8 @@ pub enum Target {
         memory: Memory,
         /// Which kernels.
         schedule: Schedule,
+        /// How fast kernels may round products of f32.
+        precision: Precision,
     },
 }
 
@@ -269,16 +273,18 @@ fn lower(context: &Context, module: &mut Module, stage: Stage, options: &Options
     match &options.target {
         Target::Cpu if matches!(stage, Stage::Outlined | Stage::Ptx) => bail!("the CPU target has no stage `{stage}`"),
         Target::Cpu => pipelines.push((Stage::Lowered, "tinymlir-lower-cpu".to_owned())),
-        Target::Gpu { chip, memory, schedule } => {
+        Target::Gpu { chip, memory, schedule, precision } => {
             let memory = match memory {
                 Memory::Managed => "managed",
                 Memory::Device => "device",
             };
-            let schedule = schedule.name();
+            let (schedule, precision) = (schedule.name(), precision.name());
             let chip = chip.clone().or_else(|| engine::gpu_chip().ok()).unwrap_or_else(|| "sm_80".to_owned());
             pipelines.push((
                 Stage::Outlined,
-                format!("tinymlir-gpu-outline{{memory={memory} schedule={schedule} chip={chip}}}"),
+                format!(
+                    "tinymlir-gpu-outline{{memory={memory} schedule={schedule} chip={chip} precision={precision}}}"
+                ),
             ));
             pipelines.push((Stage::Lowered, format!("tinymlir-lower-gpu{{chip={chip}}}")));
         }

@@ -30,9 +30,10 @@ pub enum Kind {
 }
 
 /// How products of f32 may be rounded: each admits what stands before it.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+#[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Precision {
     /// Products and sums in f32.
+    #[default]
     Fp32,
     /// Factors cut off to 10 bits of mantissa, sums in f32: a relative error of about 1e-3 of the largest term.
     Tf32,
@@ -40,12 +41,20 @@ pub enum Precision {
 
 impl Precision {
     /// As the option names it.
-    pub fn named(name: &str) -> Option<Precision> {
-        match name {
-            "fp32" => Some(Precision::Fp32),
-            "tf32" => Some(Precision::Tf32),
-            _ => None,
+    pub fn name(self) -> &'static str {
+        match self {
+            Precision::Fp32 => "fp32",
+            Precision::Tf32 => "tf32",
         }
+    }
+}
+
+impl std::str::FromStr for Precision {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Precision, String> {
+        let found = [Precision::Fp32, Precision::Tf32].into_iter().find(|p| p.name() == text);
+        found.ok_or_else(|| format!("a precision is fp32 or tf32, not `{text}`"))
     }
 }
 

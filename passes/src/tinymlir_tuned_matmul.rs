@@ -55,10 +55,8 @@ fn run(cx: &PassCx, module: Op) -> PassResult {
     let Some(chip) = chip_number(&chip) else {
         return Err(cx.error(module, &format!("cannot choose kernels: chip '{chip}' is none (sm_NN)")));
     };
-    let precision = cx.string("precision");
-    let Some(precision) = Precision::named(&precision) else {
-        return Err(cx.error(module, &format!("cannot choose kernels: precision={precision} is neither fp32 nor tf32")));
-    };
+    let precision = cx.string("precision").parse::<Precision>();
+    let precision = cx.check(module, precision.map_err(|reason| format!("cannot choose kernels: {reason}")))?;
     let mut kernels = Kernels::default();
     let mut workspaces = Workspaces::default();
     // Collected first: elementwise operations join kernels on the way, and are gone.

@@ -4,7 +4,7 @@ use anyhow::{Context, Result};
 use clap::{Args, Parser, Subcommand};
 use std::{io::Write, path::PathBuf, process::ExitCode, time::Instant};
 use tinymlir::{
-    compile::{self, Memory, Options, Schedule, Stage, Target},
+    compile::{self, Memory, Options, Precision, Schedule, Stage, Target},
     cuda,
     gpt2::{
         Config, Event, Mode, Model, Plan, Sampling, Session, Sizes, Stream, Tolerance, bench, emit, read_bandwidth,
@@ -130,6 +130,9 @@ struct Device {
     /// Which kernels: simple, or fast for those chosen by chip and shape [default: simple]
     #[arg(long, value_name = "WHICH", requires = "gpu")]
     schedule: Option<Schedule>,
+    /// How fast kernels may round products of f32: fp32, or tf32 on tensor cores [default: fp32]
+    #[arg(long, value_name = "HOW", requires = "schedule")]
+    precision: Option<Precision>,
     /// Compile even what the artefact cache holds, and keep nothing
     #[arg(long)]
     no_cache: bool,
@@ -138,7 +141,8 @@ struct Device {
 impl Device {
     fn options(&self) -> Options {
         let (memory, schedule) = (self.memory.unwrap_or_default(), self.schedule.unwrap_or_default());
-        let gpu = || Target::Gpu { chip: self.chip.clone(), memory, schedule };
+        let precision = self.precision.unwrap_or_default();
+        let gpu = || Target::Gpu { chip: self.chip.clone(), memory, schedule, precision };
         let target = if self.gpu { gpu() } else { Target::Cpu };
         Options { target, cache: !self.no_cache, ..Options::default() }
     }

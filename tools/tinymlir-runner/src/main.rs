@@ -10,7 +10,7 @@ use std::{
 };
 use tinymlir::{
     Tensor,
-    compile::{self, Memory, Options, Schedule, Source, Stage, Target},
+    compile::{self, Memory, Options, Precision, Schedule, Source, Stage, Target},
     cuda,
     engine::{Executable, Signature, Value, conform, describe},
     io::{Staged, npy, safetensors::Safetensors},
@@ -66,6 +66,9 @@ struct Flags {
     /// Which kernels: simple, or fast for those chosen by chip and shape [default: simple]
     #[arg(long, value_name = "WHICH", requires = "gpu")]
     schedule: Option<Schedule>,
+    /// How fast kernels may round products of f32: fp32, or tf32 on tensor cores [default: fp32]
+    #[arg(long, value_name = "HOW", requires = "schedule")]
+    precision: Option<Precision>,
     /// Say how long compiling and the call took, and what was launched
     #[arg(short, long)]
     verbose: bool,
@@ -135,6 +138,7 @@ fn run(flags: &Flags) -> Result<()> {
             chip: flags.chip.clone(),
             memory: flags.memory.unwrap_or_default(),
             schedule: flags.schedule.unwrap_or_default(),
+            precision: flags.precision.unwrap_or_default(),
         },
         false => Target::Cpu,
     };
