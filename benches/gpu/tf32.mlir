@@ -1,0 +1,23 @@
+// The products on tensor cores: what benches/gpu/build makes PTX of with precision=tf32.
+#ik = affine_map<(i, j, k) -> (i, k)>
+#jk = affine_map<(i, j, k) -> (j, k)>
+#ij = affine_map<(i, j, k) -> (i, j)>
+
+func.func @tiled(%a: memref<1024x3072xf32>, %b: memref<3072x768xf32>, %c: memref<1024x768xf32>) {
+  %zero = arith.constant 0.0 : f32
+  linalg.fill ins(%zero : f32) outs(%c : memref<1024x768xf32>)
+  linalg.matmul ins(%a, %b : memref<1024x3072xf32>, memref<3072x768xf32>) outs(%c : memref<1024x768xf32>)
+  return
+}
+func.func @tiled_nt(%a: memref<1024x768xf32>, %b: memref<50257x768xf32>, %c: memref<1024x50257xf32>) {
+  %zero = arith.constant 0.0 : f32
+  linalg.fill ins(%zero : f32) outs(%c : memref<1024x50257xf32>)
+  linalg.generic {indexing_maps = [#ik, #jk, #ij], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%a, %b : memref<1024x768xf32>, memref<50257x768xf32>) outs(%c : memref<1024x50257xf32>) {
+  ^bb0(%x: f32, %y: f32, %out: f32):
+    %p = arith.mulf %x, %y : f32
+    %s = arith.addf %out, %p : f32
+    linalg.yield %s : f32
+  }
+  return
+}
