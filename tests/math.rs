@@ -8,6 +8,7 @@
 mod tools;
 
 use std::{
+    cmp::Ordering::{self, Equal, Greater, Less},
     collections::BTreeMap,
     fmt::Write,
     fs,
@@ -218,27 +219,31 @@ fn arithmetic(format: Format) -> Result<(), Failed> {
         ("arith.maxnumf", f64::max),
         ("arith.minnumf", f64::min),
     ];
-    type Comparison = (&'static str, fn(f64, f64) -> bool);
-    let comparisons: [Comparison; 14] = [
-        ("oeq", |a, b| a == b),
-        ("ogt", |a, b| a > b),
-        ("oge", |a, b| a >= b),
-        ("olt", |a, b| a < b),
-        ("ole", |a, b| a <= b),
-        ("one", |a, b| a < b || a > b),
-        ("ord", |a, b| !a.is_nan() && !b.is_nan()),
-        ("ueq", |a, b| !(a < b || a > b)),
-        ("ugt", |a, b| !(a <= b)),
-        ("uge", |a, b| !(a < b)),
-        ("ult", |a, b| !(a >= b)),
-        ("ule", |a, b| !(a > b)),
-        ("une", |a, b| a != b),
-        ("uno", |a, b| a.is_nan() || b.is_nan()),
+    // The first letter says what two numbers of which one is NaN give: ordered false, unordered true.
+    let orderings: [(&str, &[Ordering]); 7] = [
+        ("eq", &[Equal]),
+        ("gt", &[Greater]),
+        ("ge", &[Greater, Equal]),
+        ("lt", &[Less]),
+        ("le", &[Less, Equal]),
+        ("ne", &[Less, Greater]),
+        ("", &[Less, Equal, Greater]),
     ];
+    let comparisons: Vec<(String, &[Ordering], bool)> = orderings
+        .iter()
+        .flat_map(|(name, holds)| {
+            let names =
+                if name.is_empty() { ["ord".into(), "uno".into()] } else { [format!("o{name}"), format!("u{name}")] };
+            let [ordered, unordered] = names;
+            // `uno` holds for NaN alone.
+            let others: &[Ordering] = if name.is_empty() { &[] } else { holds };
+            [(ordered, *holds, false), (unordered, others, true)]
+        })
+        .collect();
     let mut bodies: Vec<(String, String)> =
         operations.iter().map(|(name, _)| (format!("%r = {name} %a, %b : {ty}"), ty.to_owned())).collect();
     bodies.extend(
-        comparisons.iter().map(|(name, _)| (format!("%r = arith.cmpf {name}, %a, %b : {ty}"), "i1".to_owned())),
+        comparisons.iter().map(|(name, ..)| (format!("%r = arith.cmpf {name}, %a, %b : {ty}"), "i1".to_owned())),
     );
     let kinds = ["isfinite", "isinf", "isnan", "isnormal"];
     bodies.extend(kinds.iter().map(|name| (format!("%r = math.{name} %a : {ty}"), "i1".to_owned())));
@@ -258,11 +263,11 @@ fn arithmetic(format: Format) -> Result<(), Failed> {
         }
     }
     results.nth(operations.len() - 1);
-    for (name, comparison) in comparisons {
+    for (name, holds, unordered) in comparisons {
         let got = results.next().expect("a result for each body");
         for i in 0..x.len() {
             let (a, b) = (format.value(x[i]), format.value(y[i]));
-            if (got[i] != 0) != comparison(a, b) {
+            if (got[i] != 0) != a.partial_cmp(&b).map_or(unordered, |ordering| holds.contains(&ordering)) {
                 writeln!(wrong, "cmpf {name} at ({a:e}, {b:e}): {}", got[i])?;
             }
         }
@@ -334,7 +339,8 @@ fn integers(width: u32) -> Result<(), Failed> {
     let u = move |f: fn(i128, i128) -> i128| -> Box<dyn Fn(u64, u64) -> i128> {
         Box::new(move |a, b| f(unsigned(a), unsigned(b)))
     };
-    let groups: [(&[(u64, u64)], Vec<Operation>); 4] = [
+    type Pairs<'a> = &'a [(u64, u64)];
+    let groups: [(Pairs, Vec<Operation>); 4] = [
         (
             &pairs,
             vec![

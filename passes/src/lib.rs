@@ -30,6 +30,7 @@ macro_rules! passes {
 }
 
 mod contraction;
+mod indices;
 pub use contraction::{Body, Contraction, View};
 
 passes! {

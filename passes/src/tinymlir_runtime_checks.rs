@@ -7,12 +7,15 @@
 //! - a view (`memref.subview`, `memref.cast`, `memref.expand_shape`, `memref.reshape`) or a copy does not fit its source,
 //! - an integer is divided by zero.
 //!
+//! An element that a selection discards may lie outside, as a masked gather's does: it is not read then.
+//!
 //! What is certain from static sizes, constants and loop bounds gets no check, so that code of static shapes stays as it
 //! is; checks of shapes stand before the loops. In hand-written code on memrefs an index that depends on loops alone is
 //! trusted. Upstream's `generate-runtime-verification` checks every access and prints the operation where this names the
 //! sizes. Runs in the bufferize stage, before deallocation, for every target. It refuses nothing.
 
 use crate::{
+    indices::{from_data, make_available, range, used_when},
     ir::{Attr, Failed, Op, Pass, PassCx, PassResult, Value},
     tinymlir_entry_arguments::BUFFERIZED,
 };
@@ -66,7 +69,7 @@ fn check(cx: &PassCx, op: Op, tensors: bool) -> Result<usize, Failed> {
         "memref.reshape" if tensors => "tensor.reshape",
         other => other,
     };
-    let mut checks = Checks { name, operands: op.operands(), text: String::new(), count: 0 };
+    let mut checks = Checks { name, operands: op.operands(), text: String::new(), count: 0, replaced: vec![] };
     let mut before = op;
     match op.name().as_str() {
         "memref.load" => access(op, 0, tensors, &mut checks),
@@ -93,8 +96,14 @@ fn check(cx: &PassCx, op: Op, tensors: bool) -> Result<usize, Failed> {
         let names: Vec<String> = (0..checks.operands.len()).map(|i| format!("v{i}")).collect();
         let inputs: Vec<(&str, Value)> = names.iter().map(String::as_str).zip(checks.operands.iter().copied()).collect();
         // The location is the operation's also where the checks stand before its successor.
-        let built = before.build_before(&inputs, "", &checks.text);
-        cx.check(op, built)?;
+        let (values, types): (Vec<_>, Vec<_>) = checks.replaced.iter().map(|(_, name)| (format!("%{name}"), "index")).unzip();
+        if !values.is_empty() {
+            checks.line(&format!("return {} : {}", values.join(", "), types.join(", ")));
+        }
+        let built = cx.check(op, before.build_before(&inputs, "", &checks.text))?;
+        for ((operand, _), value) in checks.replaced.iter().zip(built) {
+            op.set_operand(*operand, value);
+        }
         (0..checks.count).for_each(|_| cx.count("checks"));
     }
     Ok(checks.count)
@@ -106,6 +115,8 @@ struct Checks<'a> {
     operands: Vec<Value>,
     text: String,
     count: usize,
+    /// Operands of the operation that a value of the text takes the place of.
+    replaced: Vec<(usize, String)>,
 }
 
 impl Checks<'_> {
@@ -198,8 +209,10 @@ fn linalg(op: Op, checks: &mut Checks) {
 /// The indices of a load or a store, which follow operand `buffer`.
 fn access(op: Op, buffer: usize, tensors: bool, checks: &mut Checks) {
     let Some(shape) = op.operand(buffer).ty().shape() else { return };
+    let mut guard = None;
     for axis in 0..shape.len() {
-        let index = op.operand(buffer + 1 + axis);
+        let operand = buffer + 1 + axis;
+        let index = op.operand(operand);
         let inside = shape[axis].is_some_and(|size| range(index).is_some_and(|(low, high)| low >= 0 && high < size));
         if inside || !tensors && !from_data(index) {
             continue;
@@ -207,69 +220,26 @@ fn access(op: Op, buffer: usize, tensors: bool, checks: &mut Checks) {
         let size = format!("size{axis}");
         checks.size(&size, buffer, axis);
         let message = format!("index is out of bounds: {{0}} along dimension {axis}, whose size is {{1}}");
-        checks.assert("ult", &format!("v{}", buffer + 1 + axis), &size, &message);
+        if guard.is_none() && op.is("memref.load") {
+            guard = used_when(op).filter(|(condition, _)| make_available(*condition, op));
+            if let Some((condition, when)) = guard {
+                checks.operands.push(condition);
+                checks.line(&format!("%when = arith.constant {when}"));
+                checks.line(&format!("%unused = arith.cmpi ne, %v{}, %when : i1", checks.operands.len() - 1));
+                checks.constant("first", 0);
+            }
+        }
+        if guard.is_none() {
+            checks.assert("ult", &format!("v{operand}"), &size, &message);
+            continue;
+        }
+        checks.count += 1;
+        checks.line(&format!("%inside{axis} = arith.cmpi ult, %v{operand}, %{size} : index"));
+        checks.line(&format!("%fine{axis} = arith.ori %inside{axis}, %unused : i1"));
+        checks.line(&format!("cf.assert %fine{axis}, \"'{}' op {message}\"", checks.name));
+        checks.line(&format!("%safe{axis} = arith.select %inside{axis}, %v{operand}, %first : index"));
+        checks.replaced.push((operand, format!("safe{axis}")));
     }
-}
-
-/// The least and the largest value of an index, where constants and static sizes tell.
-fn range(index: Value) -> Option<(i64, i64)> {
-    if let Some((block, number)) = index.block_argument() {
-        let around = block.parent();
-        if around.is("scf.forall") {
-            // Results follow the indices; steps are positive.
-            let bound = |name: &str| *around.attr(name)?.as_static_sizes()?.get(number)?;
-            let (low, high) = (bound("staticLowerBound")?, bound("staticUpperBound")?);
-            return Some((low, (high - 1).max(low)));
-        }
-        if !around.is("scf.for") || number != 0 {
-            return None;
-        }
-        let (low, high) = (range(around.operand(0))?, range(around.operand(1))?);
-        return Some((low.0, (high.1 - 1).max(low.0)));
-    }
-    let def = index.def()?;
-    let two = || Some((range(def.operand(0))?, range(def.operand(1))?));
-    match def.name().as_str() {
-        "arith.constant" => def.attr("value")?.as_int().map(|v| (v, v)),
-        "linalg.index" => {
-            let dim = usize::try_from(def.attr("dim")?.as_int()?).ok()?;
-            let linalg = def.block()?.parent();
-            let size = linalg.linalg_maps().iter().zip(linalg.operands()).find_map(|(map, operand)| {
-                let axis = map.dims().iter().position(|d| *d == Some(dim))?;
-                operand.ty().shape()?[axis]
-            })?;
-            Some((0, (size - 1).max(0)))
-        }
-        "arith.addi" => two().and_then(|(a, b)| Some((a.0.checked_add(b.0)?, a.1.checked_add(b.1)?))),
-        "arith.subi" => two().and_then(|(a, b)| Some((a.0.checked_sub(b.1)?, a.1.checked_sub(b.0)?))),
-        "arith.muli" => two().and_then(|(a, b)| {
-            let ends = [a.0.checked_mul(b.0)?, a.0.checked_mul(b.1)?, a.1.checked_mul(b.0)?, a.1.checked_mul(b.1)?];
-            Some((*ends.iter().min()?, *ends.iter().max()?))
-        }),
-        "arith.remui" => two().and_then(|(_, b)| (b.0 > 0).then_some((0, b.1 - 1))),
-        "arith.divui" | "arith.divsi" | "arith.floordivsi" => {
-            two().and_then(|(a, b)| (a.0 >= 0 && b.0 > 0).then(|| (a.0 / b.1, a.1 / b.0)))
-        }
-        _ => None,
-    }
-}
-
-/// Whether an index is computed from what memory or a caller holds, rather than from loops and sizes.
-fn from_data(index: Value) -> bool {
-    if let Some((block, number)) = index.block_argument() {
-        return match block.parent().name().as_str() {
-            "scf.for" => number != 0,
-            "scf.parallel" | "scf.forall" | "affine.for" | "affine.parallel" => false,
-            _ => true,
-        };
-    }
-    index.def().is_none_or(|def| match def.name().as_str() {
-        "arith.constant" | "linalg.index" | "memref.dim" => false,
-        name if name.starts_with("arith.") || name.starts_with("affine.") || name.starts_with("index.") => {
-            def.operands().into_iter().any(from_data)
-        }
-        _ => true,
-    })
 }
 
 /// Offsets, sizes and strides of a view, each an attribute and the values for what is dynamic.

@@ -163,3 +163,29 @@ func.func @divide(%x: i32, %y: i32) -> (i32, i32) {
   %r = arith.remsi %x, %c7 : i32
   return %q, %r : i32, i32
 }
+
+// An element that a selection discards may lie outside: its index is an error only where the element is used, and 0
+// otherwise. What the condition is computed from moves before the access.
+// CHECK-LABEL: func.func @masked(
+// CHECK:         %[[I:.*]] = arith.index_cast
+// CHECK:         %[[IGNORED:.*]] = arith.cmpi eq
+// CHECK:         %[[INSIDE:.*]] = arith.cmpi ult, %[[I]], %c4
+// CHECK:         %[[FINE:.*]] = arith.ori %[[INSIDE]], %{{.*}}
+// CHECK:         cf.assert %[[FINE]], "'tensor.extract' op index is out of bounds: {0} along dimension 0, whose size is {1}"
+// CHECK:         %[[SAFE:.*]] = arith.select %[[INSIDE]], %[[I]], %c0
+// CHECK:         memref.load %{{.*}}[%[[SAFE]]]
+func.func @masked(%t: tensor<4xf32>, %i: tensor<3xi64>) -> tensor<3xf32> {
+  %ignored = arith.constant -100 : i64
+  %z = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<3xf32>
+  %r = linalg.generic {indexing_maps = [affine_map<(i)->(i)>, affine_map<(i)->(i)>], iterator_types = ["parallel"]} ins(%i : tensor<3xi64>) outs(%e : tensor<3xf32>) {
+  ^bb0(%a: i64, %o: f32):
+    %k = arith.index_cast %a : i64 to index
+    %v = tensor.extract %t[%k] : tensor<4xf32>
+    %n = arith.negf %v : f32
+    %c = arith.cmpi eq, %a, %ignored : i64
+    %s = arith.select %c, %z, %n : f32
+    linalg.yield %s : f32
+  } -> tensor<3xf32>
+  return %r : tensor<3xf32>
+}
