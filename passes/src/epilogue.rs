@@ -76,7 +76,7 @@ pub fn find(op: Op, output: Value, inputs: [Value; 2], size: [i64; 3]) -> Option
     let [out] = outs[..] else { return None };
     let maps = user.linalg_maps();
     let loops = maps.first()?.num_dims();
-    if !user.is("linalg.generic") || user.linalg_num_parallel() != loops || maps.len() != user.operands().len() {
+    if user.linalg_num_parallel() != loops || maps.len() != user.operands().len() {
         return None;
     }
     let clear = between(op, user)?.iter().all(|o| inputs.iter().all(|i| !writes(*o, *i)) && !touches(*o, out));

@@ -68,6 +68,8 @@ struct Chain {
     out: Operand,
     /// The elementwise operation that makes scores of products.
     score: Option<Score>,
+    /// The product with the values.
+    second: Op,
     /// Everything that the kernel replaces, in order; the last one is where it is launched.
     ops: Vec<Op>,
 }
@@ -151,7 +153,7 @@ impl Chain {
         };
         let k = first_product.b.transposed();
         let chain =
-            Chain { size: [batch, m, n, depth], q: first_product.a, k, v: product.b, out, score, ops };
+            Chain { size: [batch, m, n, depth], q: first_product.a, k, v: product.b, out, score, second, ops };
         let between_buffers = [scores, maxima, exponentials, weights, first_product.c.buffer, outputs(sum.op)[0]];
         (chain.fits() && chain.is_closed(&between_buffers, product.c.buffer)).then_some(chain)
     }
@@ -175,11 +177,17 @@ impl Chain {
     /// Whether nothing else sees what lies between, and nothing on the way changes what the kernel reads later than before.
     fn is_closed(&self, buffers: &[Value], product: Value) -> bool {
         let (Some(first), Some(last)) = (self.ops.get(1), self.ops.last()) else { return false };
-        let Some(way) = between(*first, *last) else { return false };
-        let others: Vec<Op> = way.into_iter().filter(|o| !self.ops.contains(o)).collect();
-        let kept = others.iter().all(|o| {
-            self.read().all(|x| !writes(*o, x)) && !touches(*o, self.out.buffer)
-        });
+        let others = |since: Op| -> Vec<Op> {
+            let way = between(since, *last).unwrap_or_default();
+            way.into_iter().filter(|o| !self.ops.contains(o)).collect()
+        };
+        let unwritten = |buffer: Value, since: Op| others(since).iter().all(|o| !writes(*o, buffer));
+        let extra = self.score.as_ref().and_then(|s| s.extra.map(|i| (s.op.operand(i), s.op)));
+        let kept = unwritten(self.q.buffer, *first)
+            && unwritten(self.k.buffer, *first)
+            && unwritten(self.v.buffer, self.second)
+            && extra.is_none_or(|(buffer, score)| unwritten(buffer, score))
+            && others(*first).iter().all(|o| !touches(*o, self.out.buffer));
         let mut inner: Vec<Value> = buffers.iter().map(|b| source(*b)).collect();
         if source(product) != source(self.out.buffer) {
             inner.push(source(product));
@@ -435,7 +443,12 @@ fn reduction(user: Op, output: Value, input: Value, names: &[&str]) -> Option<Re
     let fits = op.is("linalg.generic") && over_columns && direct && both && parallel && op.operand(0) == input;
     let (fill, constant) = fill_before(op, output)?;
     let value = constant.def().and_then(|d| d.attr("value"))?.to_string();
-    let neutral = if last.is("arith.addf") { value.starts_with("0.000000e+00") } else { value.starts_with("0xFF800000") };
+    // A NaN is neutral for maxnumf, which keeps the number.
+    let neutral = match last.name().as_str() {
+        "arith.addf" => value.starts_with("0.000000e+00"),
+        "arith.maxnumf" => ["0xFF800000", "0xFFC00000", "0x7FC00000"].iter().any(|low| value.starts_with(low)),
+        _ => value.starts_with("0xFF800000"),
+    };
     (fits && neutral).then_some(Reduction { op, fill })
 }
 
