@@ -5,8 +5,11 @@
 //! `tensor.scatter` loops that write one, since nothing upstream bufferizes them. Runs first in the optimize stage, and again
 //! before bufferization for modules that skip it; it finds nothing then. It refuses a pack or unpack that upstream cannot
 //! lower.
+//!
+//! A concatenation leaves out what is known to be empty, and padding of nothing is all padding: upstream would copy nothing
+//! into an empty slice at the end of the result, which its own verifier refuses.
 
-use crate::ir::{Failed, Op, Pass, PassCx, PassResult, Type};
+use crate::ir::{Failed, Op, Pass, PassCx, PassResult, Type, Value};
 use mlir_sys::*;
 
 pub static PASS: Pass = Pass {
@@ -49,6 +52,15 @@ fn run(cx: &PassCx, module: Op) -> PassResult {
         };
         op.replace_with(&cx.check(op, values)?);
     }
+    for op in module.find(&["tensor.concat", "tensor.pad"]) {
+        let text = if op.is("tensor.concat") { concat(op) } else { pad(op) };
+        if let Some((inputs, text)) = text {
+            let names: Vec<String> = (0..inputs.len()).map(|i| format!("v{i}")).collect();
+            let inputs: Vec<(&str, Value)> = names.iter().map(String::as_str).zip(inputs).collect();
+            let values = cx.check(op, op.build_before(&inputs, "", &text))?;
+            op.replace_with(&values);
+        }
+    }
     if module.linalg_decompose() { Ok(()) } else { Err(Failed) }
 }
 
@@ -73,6 +85,49 @@ fn coordinates(indices: Type, dims: &[usize], rank: usize, batch: usize, reduced
         }
     }
     text
+}
+
+fn is_empty(ty: Type) -> bool {
+    ty.shape().is_some_and(|shape| shape.contains(&Some(0)))
+}
+
+fn is_static(ty: Type) -> bool {
+    ty.shape().is_some_and(|shape| shape.iter().all(|size| size.is_some()))
+}
+
+/// A concatenation of what is not known to be empty, as values and text over them; `None` where that is all of it.
+fn concat(op: Op) -> Option<(Vec<Value>, String)> {
+    let ty = op.result(0).ty();
+    let kept: Vec<Value> = op.operands().into_iter().filter(|v| !is_empty(v.ty())).collect();
+    if kept.len() == op.operands().len() {
+        return None;
+    }
+    if is_empty(ty) && is_static(ty) {
+        return Some((vec![], format!("%r = tensor.empty() : {ty}\nreturn %r : {ty}")));
+    }
+    let dim = op.attr("dim")?.as_int()?;
+    let types: Vec<String> = kept.iter().map(|v| v.ty().to_string()).collect();
+    let text = format!("%r = tensor.concat dim({dim}) {} : ({}) -> {ty}\nreturn %r : {ty}", names("%v", kept.len()), types.join(", "));
+    (!kept.is_empty()).then_some((kept, text))
+}
+
+/// The padding alone, where what is padded is known to be empty and the padding is one value.
+fn pad(op: Op) -> Option<(Vec<Value>, String)> {
+    let ty = op.result(0).ty();
+    if !is_empty(op.operand(0).ty()) || !is_static(ty) {
+        return None;
+    }
+    let body = *op.blocks(0).first()?;
+    let value = body.terminator().operand(0);
+    if let Some(def) = value.def().filter(|def| def.block() == Some(body)) {
+        if !def.is("arith.constant") {
+            return None;
+        }
+        def.move_before(op);
+    } else if value.block_argument().is_some_and(|(block, _)| block == body) {
+        return None;
+    }
+    Some((vec![value], format!("%r = tensor.splat %v0 : {ty}\nreturn %r : {ty}")))
 }
 
 /// The dimensions that an attribute lists.

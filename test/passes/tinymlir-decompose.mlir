@@ -73,3 +73,32 @@ func.func @sizes(%x: tensor<?x3xf32>) -> tensor<2xindex> {
   %s = shape.shape_of %x : tensor<?x3xf32> -> tensor<2xindex>
   return %s : tensor<2xindex>
 }
+
+// What is known to be empty is left out: an empty slice at the end of a result does not verify on memrefs.
+// CHECK-LABEL: func.func @concat_with_nothing(
+// CHECK-SAME:    %[[X:.*]]: tensor<2x3xf32>, %{{.*}}: tensor<0x3xf32>, %[[Z:.*]]: tensor<1x3xf32>
+// CHECK:         tensor.concat dim(0) %[[X]], %[[Z]] : (tensor<2x3xf32>, tensor<1x3xf32>) -> tensor<3x3xf32>
+func.func @concat_with_nothing(%x: tensor<2x3xf32>, %y: tensor<0x3xf32>, %z: tensor<1x3xf32>) -> tensor<3x3xf32> {
+  %r = tensor.concat dim(0) %x, %y, %z : (tensor<2x3xf32>, tensor<0x3xf32>, tensor<1x3xf32>) -> tensor<3x3xf32>
+  return %r : tensor<3x3xf32>
+}
+
+// CHECK-LABEL: func.func @concat_nothing(
+// CHECK-NOT:     tensor.concat
+// CHECK:         tensor.empty() : tensor<0x5xf32>
+func.func @concat_nothing(%x: tensor<0x3xf32>, %y: tensor<0x2xf32>) -> tensor<0x5xf32> {
+  %r = tensor.concat dim(1) %x, %y : (tensor<0x3xf32>, tensor<0x2xf32>) -> tensor<0x5xf32>
+  return %r : tensor<0x5xf32>
+}
+
+// CHECK-LABEL: func.func @pad_nothing(
+// CHECK-NOT:     tensor.pad
+// CHECK:         tensor.splat %{{.*}} : tensor<2x4xf32>
+func.func @pad_nothing(%x: tensor<0x3xf32>) -> tensor<2x4xf32> {
+  %r = tensor.pad %x low[2, 0] high[0, 1] {
+  ^bb0(%i: index, %j: index):
+    %z = arith.constant 3.0 : f32
+    tensor.yield %z : f32
+  } : tensor<0x3xf32> to tensor<2x4xf32>
+  return %r : tensor<2x4xf32>
+}
