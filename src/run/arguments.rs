@@ -92,6 +92,11 @@ impl Fill {
         let Some(dtype) = argument.ty.dtype() else { bail!("values of type {} cannot be passed", argument.ty) };
         let count = shape.iter().try_fold(1usize, |n, s| n.checked_mul(*s)).filter(|n| *n <= isize::MAX as usize / 16);
         let count = count.with_context(|| format!("the shape {shape:?} is too large"))?;
+        let (needed, present) = ((count * dtype.size()) as u64, memory());
+        ensure!(
+            needed <= present,
+            "{dtype} of shape {shape:?} takes {needed} bytes, more than this machine's memory of {present}"
+        );
         let bytes: Vec<u8> = match self {
             Fill::Zeros => return Ok(Tensor::zeros(dtype, shape)),
             Fill::Random(seed) => {
@@ -125,6 +130,13 @@ impl Fill {
         };
         Tensor::from_bytes(dtype, shape, &bytes)
     }
+}
+
+/// The machine's memory, in bytes.
+fn memory() -> u64 {
+    // SAFETY: it only returns a number.
+    let (pages, size) = unsafe { (libc::sysconf(libc::_SC_PHYS_PAGES), libc::sysconf(libc::_SC_PAGESIZE)) };
+    u64::try_from(pages).ok().zip(u64::try_from(size).ok()).map_or(u64::MAX, |(pages, size)| pages * size)
 }
 
 /// Uniform in [-1, 1).
@@ -284,6 +296,10 @@ mod tests {
         assert_eq!(one(arg(), "zeros@2x3").unwrap().shape(), [2, 3]);
         let error = format!("{:#}", one(arg(), "zeros@2x4").unwrap_err());
         assert_eq!(error, "argument 0 (x2): expected tensor<?x3xf32>, got sizes [2, 4]");
+        for fill in ["zeros", "random", "7"] {
+            let error = format!("{:#}", one(arg(), &format!("{fill}@1000000000000x3")).unwrap_err());
+            assert!(error.contains("takes 12000000000000 bytes, more than this machine's memory of"), "{error}");
+        }
         let error = format!("{:#}", one(arg(), "zeros").unwrap_err());
         assert!(error.starts_with("argument 0 (x2): the sizes of tensor<?x3xf32> are not known"), "{error}");
     }
