@@ -226,8 +226,8 @@ fn generate(arguments: &Generate) -> Result<()> {
     let mut stream = Stream::new(&model.tokenizer, &ids)?;
     let mut out = std::io::stdout().lock();
     let (mut count, mut seconds, mut launched) = (0, 0.0, cuda::launches());
-    write!(out, "{}", arguments.prompt)?;
-    out.flush()?;
+    // Notes and errors that come before the first token stay on lines of their own.
+    let mut prompt = Some(&arguments.prompt);
     session.generate(&mut ids, arguments.tokens, &sampling, &mut |event| {
         match event {
             Event::Compiled { positions, window, time } => {
@@ -236,6 +236,7 @@ fn generate(arguments: &Generate) -> Result<()> {
             }
             Event::Token { id, time } => {
                 (count, seconds) = (count + 1, seconds + time.as_secs_f64());
+                write!(out, "{}", prompt.take().map_or("", String::as_str))?;
                 write!(out, "{}", stream.push(id)?)?;
                 out.flush()?;
                 if arguments.time {
@@ -248,7 +249,7 @@ fn generate(arguments: &Generate) -> Result<()> {
         }
         Ok(())
     })?;
-    writeln!(out)?;
+    writeln!(out, "{}", prompt.map_or("", String::as_str))?;
     eprintln!(
         "{count} tokens in {seconds:.3} s ({:.1} a second), compilation apart",
         f64::from(count) / seconds.max(1e-9)
