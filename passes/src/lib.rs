@@ -57,6 +57,7 @@ passes! {
     tinymlir_tiled_matmul,
     tinymlir_tuned_matmul,
     tinymlir_wide_accumulators,
+    tinymlir_verify_bufferized,
     tinymlir_verify_lowered,
     tinymlir_verify_input,
     tinymlir_heap_allocas,

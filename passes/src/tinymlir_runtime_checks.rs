@@ -5,7 +5,9 @@
 //! - operands of a linalg operation differ in a size that must agree, or a window reaches past its input,
 //! - an element is read or written (`memref.load`, `memref.store`) at an index that is computed from data,
 //! - a view (`memref.subview`, `memref.cast`, `memref.expand_shape`, `memref.reshape`) or a copy does not fit its source,
-//! - an integer is divided by zero.
+//! - an integer is divided by zero,
+//! - the size of a new buffer is computed from data: a negative one, or more than an address space holds, would be
+//!   allocated as what is left after the multiplication overflowed.
 //!
 //! An element that a selection discards may lie outside, as a masked gather's does: it is not read then.
 //!
@@ -61,6 +63,7 @@ fn check(cx: &PassCx, op: Op, tensors: bool) -> Result<usize, Failed> {
     // The name that the user wrote.
     let name = op.name();
     let name = match name.as_str() {
+        "memref.alloc" if tensors => "tensor.empty",
         "memref.load" if tensors => "tensor.extract",
         "memref.store" if tensors => "tensor.insert",
         "memref.subview" if tensors => "tensor.extract_slice",
@@ -72,6 +75,7 @@ fn check(cx: &PassCx, op: Op, tensors: bool) -> Result<usize, Failed> {
     let mut checks = Checks { name, operands: op.operands(), text: String::new(), count: 0, replaced: vec![] };
     let mut before = op;
     match op.name().as_str() {
+        "memref.alloc" | "memref.alloca" => allocation(op, &mut checks),
         "memref.load" => access(op, 0, tensors, &mut checks),
         "memref.store" => access(op, 1, tensors, &mut checks),
         "memref.subview" => subview(op, &mut checks),
@@ -202,6 +206,32 @@ fn linalg(op: Op, checks: &mut Checks) {
             checks.size(&format!("{tag}_size"), i, axis);
             let message = format!("window is out of bounds: it reaches index {{0}} of dimension {axis} of operand {i}, whose size is {{1}}");
             checks.assert("slt", &format!("{tag}_last"), &format!("{tag}_size"), &message);
+        }
+    }
+}
+
+/// What an address space can hold.
+const ADDRESSABLE: i64 = 1 << 47;
+
+/// The dynamic sizes of a new buffer, the first operands: none is negative, and their product with the static ones fits an
+/// address space. Sizes of other buffers are possible as they are.
+fn allocation(op: Op, checks: &mut Checks) {
+    let ty = op.result(0).ty();
+    let (Some(shape), Some(bytes)) = (ty.shape(), ty.element().and_then(|e| e.bytes())) else { return };
+    let fixed = shape.iter().flatten().try_fold(bytes.max(1), |n, size| n.checked_mul((*size).max(1)));
+    let Some(limit) = fixed.map(|fixed| ADDRESSABLE / fixed).filter(|limit| *limit > 0) else { return };
+    let dynamic: Vec<usize> = (0..shape.len()).filter(|axis| shape[*axis].is_none()).collect();
+    if !dynamic.iter().enumerate().any(|(i, _)| from_data(op.operand(i))) {
+        return;
+    }
+    checks.constant("limit0", limit);
+    for (i, axis) in dynamic.iter().enumerate() {
+        let message = format!("size is not possible: {{0}} along dimension {axis}, where at most {{1}} elements can be addressed");
+        checks.assert("ule", &format!("v{i}"), &format!("limit{i}"), &message);
+        if i + 1 < dynamic.len() {
+            checks.constant(&format!("one{i}"), 1);
+            checks.line(&format!("%least{i} = arith.maxui %v{i}, %one{i} : index"));
+            checks.line(&format!("%limit{} = arith.divui %limit{i}, %least{i} : index", i + 1));
         }
     }
 }

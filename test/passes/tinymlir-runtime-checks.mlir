@@ -189,3 +189,29 @@ func.func @masked(%t: tensor<4xf32>, %i: tensor<3xi64>) -> tensor<3xf32> {
   } -> tensor<3xf32>
   return %r : tensor<3xf32>
 }
+
+// A size that a caller gives; what the size of another buffer is needs no check.
+// CHECK-LABEL: func.func @fresh(
+// CHECK:         %[[MOST:.*]] = arith.constant 8796093022208 : index
+// CHECK:         arith.cmpi ule, %{{.*}}, %[[MOST]] : index
+// CHECK:         cf.assert %{{.*}}, "'tensor.empty' op size is not possible: {0} along dimension 0, where at most {1} elements can be addressed"
+// CHECK:         memref.alloc(
+// CHECK-NOT:     cf.assert
+// CHECK:         memref.alloc(
+func.func @fresh(%n: index, %x: tensor<?xf32>) -> (tensor<?x4xf32>, tensor<?xf32>) {
+  %one = arith.constant 1.0 : f32
+  %e = tensor.empty(%n) : tensor<?x4xf32>
+  %r = linalg.fill ins(%one : f32) outs(%e : tensor<?x4xf32>) -> tensor<?x4xf32>
+  %c0 = arith.constant 0 : index
+  %m = tensor.dim %x, %c0 : tensor<?xf32>
+  %f = tensor.empty(%m) : tensor<?xf32>
+  %s = linalg.fill ins(%one : f32) outs(%f : tensor<?xf32>) -> tensor<?xf32>
+  return %r, %s : tensor<?x4xf32>, tensor<?xf32>
+}
+
+func.func @fresh2(%n: index, %m: index) -> tensor<?x?xf32> {
+  %one = arith.constant 1.0 : f32
+  %e = tensor.empty(%n, %m) : tensor<?x?xf32>
+  %r = linalg.fill ins(%one : f32) outs(%e : tensor<?x?xf32>) -> tensor<?x?xf32>
+  return %r : tensor<?x?xf32>
+}
