@@ -4,7 +4,7 @@
 //! own decompositions, which no upstream pass offers. `tensor.gather` becomes a `tensor.generate` that reads one element,
 //! `tensor.scatter` loops that write one, since nothing upstream bufferizes them. Runs first in the optimize stage, and again
 //! before bufferization for modules that skip it; it finds nothing then. It refuses a pack or unpack that upstream cannot
-//! lower.
+//! lower, and a softmax of anything but tensors of floats.
 //!
 //! A concatenation leaves out what is known to be empty, and padding of nothing is all padding: upstream would copy nothing
 //! into an empty slice at the end of the result, which its own verifier refuses.
@@ -59,6 +59,15 @@ fn run(cx: &PassCx, module: Op) -> PassResult {
             let inputs: Vec<(&str, Value)> = names.iter().map(String::as_str).zip(inputs).collect();
             let values = cx.check(op, op.build_before(&inputs, "", &text))?;
             op.replace_with(&values);
+        }
+    }
+    for op in module.find(&["linalg.softmax"]) {
+        let ty = op.operand(0).ty();
+        if ty.is_memref() {
+            return Err(cx.error(op, "cannot be lowered: its operands are buffers (use tensors)"));
+        }
+        if !ty.element().is_some_and(|e| e.is_float()) {
+            return Err(cx.error(op, "cannot be lowered: its elements are no floating-point numbers"));
         }
     }
     if module.linalg_decompose() { Ok(()) } else { Err(Failed) }

@@ -26,11 +26,11 @@ pub static PASS: Pass = Pass {
 };
 
 /// From products and copies to loops.
-const LOOPS: &str = "tinymlir-expand-math,tinymlir-tiled-matmul,tinymlir-wide-accumulators,tinymlir-tiled-matmul,tinymlir-device-copies,func.func(convert-linalg-to-parallel-loops,\
+pub const LOOPS: &str = "tinymlir-expand-math,tinymlir-tiled-matmul,tinymlir-wide-accumulators,tinymlir-tiled-matmul,tinymlir-device-copies,func.func(convert-linalg-to-parallel-loops,\
                      scf-forall-to-parallel),lower-affine,tinymlir-hoist-accumulators,\
                      convert-math-to-funcs{min-width-of-fpowi-exponent=65}";
 /// From loops to kernels. `cse` before outlining makes equal kernels textually equal.
-const KERNELS: &str = "tinymlir-tile-parallel-loops,func.func(gpu-map-parallel-loops{mapping-policy=innermost-first}),\
+pub const KERNELS: &str = "tinymlir-tile-parallel-loops,func.func(gpu-map-parallel-loops{mapping-policy=innermost-first}),\
                        convert-parallel-loops-to-gpu,lower-affine,canonicalize,cse,func.func(gpu-launch-sink-index-computations),\
                        gpu-kernel-outlining,canonicalize,cse,tinymlir-merge-kernels,\
                        canonicalize,cse";

@@ -149,6 +149,8 @@ impl<'a> Emitter<'a> {
                     args[0].clone()
                 })
             }
+            // `tensor.extract_slice` refuses an offset at the end, also of an empty slice.
+            Op::Slice { .. } if node.ty.shape.contains(&0) => self.init(&node.ty, None),
             Op::Slice { arg, offsets, strides, dropped } => {
                 let value = self.full(*arg);
                 let mut kept = node.ty.shape.iter();

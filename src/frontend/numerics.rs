@@ -134,6 +134,10 @@ fn elements_that_move() {
         (|x, y, ids| x.update(y.reshape(&[1, 3]), ids.index(0, 0).slice(0, 1..2), 0), &[10., 20., 30., 3., 4., 5.]),
         (|x, y, ids| x.update(y.reshape(&[1, 3]), ids.index(0, 1).index(0, 0), 0), &[0., 1., 2., 10., 20., 30.]),
         (|x, _, ids| x.update(x.slice(1, 1..3) * 2.0, ids.index(0, 0).index(0, 1), 1), &[2., 4., 2., 8., 10., 5.]),
+        // Empty parts, also at the very end.
+        (|x, _, _| x.slice(1, 3..3), &[]),
+        (|x, _, _| x.slice(1, 1..1).concat(&[x, x.slice(1, 3..3)], 1), &[0., 1., 2., 3., 4., 5.]),
+        (|x, _, _| x.slice(0, 0..0).concat(&[x.slice(0, 2..2)], 1).slice(0, 0..0), &[]),
     ]);
 }
 

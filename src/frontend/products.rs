@@ -59,6 +59,10 @@ impl Emitter<'_> {
         let (mut offsets, strides) = (vec![0; node.ty.shape.len()], vec![1; node.ty.shape.len()]);
         for &arg in args {
             let ty = &self.graph.nodes[arg].ty;
+            // `tensor.insert_slice` refuses an offset at the end, also of an empty operand.
+            if ty.shape.contains(&0) {
+                continue;
+            }
             let (value, sizes, source) = (self.full(arg), &ty.shape, ty.mlir());
             result = self.op(format_args!(
                 "tensor.insert_slice {value} into {result}{offsets:?} {sizes:?} {strides:?} : {source} into {target}"

@@ -150,6 +150,24 @@ pub fn run_pipeline(context: &Context, module: &mut Module, pipeline: &str) -> R
     }
 }
 
+/// The passes of a pipeline, with the names of pipelines expanded and every option written out.
+pub fn expanded(context: &Context, pipeline: &str) -> Result<String, String> {
+    unsafe extern "C" fn append(part: MlirStringRef, out: *mut c_void) {
+        // SAFETY: `out` is `error` below.
+        unsafe { &mut *out.cast::<String>() }.push_str(&super::to_string(part));
+    }
+    let mut error = String::new();
+    // SAFETY: the manager is destroyed at the end, the strings live through the calls.
+    unsafe {
+        let manager = mlirPassManagerCreate(context.to_raw());
+        let top = mlirPassManagerGetAsOpPassManager(manager);
+        let parsed = mlirParsePassPipeline(top, string_ref(pipeline), Some(append), (&raw mut error).cast());
+        let text = printed(|append, data| mlirPrintPassPipeline(top, append, data));
+        mlirPassManagerDestroy(manager);
+        if parsed.value == 0 { Err(error.trim().to_string()) } else { Ok(text) }
+    }
+}
+
 /// mlir-opt with our passes: runs on the process's arguments, returns the exit code.
 pub fn opt_main() -> i32 {
     let arguments: Vec<_> = std::env::args_os().filter_map(|a| CString::new(a.into_vec()).ok()).collect();

@@ -12,7 +12,7 @@ mod rewrite;
 mod types;
 
 pub use attribute::{AffineMap, Attr};
-pub use driver::{context, opt_main, parse, register, run_pipeline, with_diagnostics};
+pub use driver::{context, expanded, opt_main, parse, register, run_pipeline, with_diagnostics};
 pub use operation::{Block, Loc, Op, Value};
 pub use pass::{Failed, Opt, Options, Pass, PassCx, PassResult, Pipeline};
 pub use types::{MemRef, Type};

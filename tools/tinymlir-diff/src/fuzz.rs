@@ -1,0 +1,341 @@
+//! Mutated modules through the passes, in copies of this process that may crash.
+//!
+//! A copy runs a stretch of mutants, each through one route, pass by pass, and notes in shared memory where it is. When it
+//! dies, that names the mutant and the pass, and the next copy goes on behind it.
+
+use crate::{
+    isolate::{self, Death},
+    mutate,
+};
+use anyhow::{Context as _, Result, anyhow, ensure};
+use fastrand::Rng;
+use melior::Context;
+use serde::{Deserialize, Serialize};
+use std::{
+    fs,
+    ops::Range,
+    path::{Path, PathBuf},
+    sync::atomic::{AtomicU64, Ordering},
+    time::Duration,
+};
+use tinymlir_passes::tinymlir_gpu_outline::{KERNELS, LOOPS};
+
+/// Seconds of processor time for one mutant.
+const LIMIT: i64 = 20;
+/// Bytes of address space for a copy: a constant of a billion elements must not take the machine down.
+const MEMORY: u64 = 8 << 30;
+/// Longer modules are not mutated.
+const LONGEST: usize = 3000;
+
+/// What is run on a mutant: a name and passes.
+struct Route {
+    name: String,
+    passes: Vec<String>,
+}
+
+/// What came of a stretch of mutants.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct Counts {
+    /// Mutants.
+    pub tried: u64,
+    /// Those that parsed and verified.
+    pub valid: u64,
+    /// Those that went through their route.
+    pub passed: u64,
+    /// Mutants for which a pass reported an error of its own making: number, pass, message.
+    pub internal: Vec<(u64, String, String)>,
+}
+
+/// A mutant that killed its process.
+#[derive(Clone, Debug)]
+pub struct Crash {
+    /// Its number.
+    pub mutant: u64,
+    /// The pass that ran.
+    pub pass: String,
+    /// How it died.
+    pub death: Death,
+    /// What it wrote to standard error.
+    pub message: String,
+}
+
+/// Where a copy is, for the process that waits for it.
+#[repr(C)]
+struct Place {
+    mutant: AtomicU64,
+    pass: AtomicU64,
+    counts: [AtomicU64; 3],
+}
+
+/// The modules that are mutated, and the routes.
+pub struct Fuzzer {
+    context: Context,
+    corpus: Vec<String>,
+    routes: Vec<Route>,
+    seed: u64,
+}
+
+/// A copy at work.
+pub struct Worker {
+    child: isolate::Child<Counts>,
+    place: &'static Place,
+    range: Range<u64>,
+}
+
+impl Fuzzer {
+    /// Reads every .mlir file under the folders. Files that do not parse here (other dialects, tests of the parser) are left
+    /// out, and so are long modules; their functions are taken alone. Each is taken as it is, bufferized, and on its way to
+    /// kernels.
+    pub fn new(folders: &[PathBuf], seed: u64) -> Result<Fuzzer> {
+        let context = tinymlir_passes::context();
+        // Threads would not live on in a copy.
+        context.enable_multi_threading(false);
+        let routes = routes(&context)?;
+        let mut fuzzer = Fuzzer { context, corpus: Vec::new(), routes, seed };
+        let mut files = Vec::new();
+        for folder in folders {
+            mlir_files(folder, &mut files).with_context(|| format!("cannot read {}", folder.display()))?;
+        }
+        files.sort();
+        let mut texts = Vec::new();
+        for file in &files {
+            let text = String::from_utf8_lossy(&fs::read(file)?).into_owned();
+            text.split("// -----").for_each(|part| texts.extend(fuzzer.pieces(part)));
+        }
+        texts.sort();
+        texts.dedup();
+        let stages = [&["tinymlir-optimize", "tinymlir-bufferize"][..], &[LOOPS], &[KERNELS]];
+        for text in texts {
+            fuzzer.corpus.extend(fuzzer.stages(&text, &stages)?);
+            fuzzer.corpus.push(text);
+        }
+        fuzzer.corpus.sort();
+        fuzzer.corpus.dedup();
+        ensure!(!fuzzer.corpus.is_empty(), "no module to mutate");
+        Ok(fuzzer)
+    }
+
+    /// The number of modules that are mutated.
+    pub fn modules(&self) -> usize {
+        self.corpus.len()
+    }
+
+    /// The module and each of its functions, as far as they are short and valid on their own.
+    fn pieces(&self, text: &str) -> Vec<String> {
+        let Some(module) = self.parse(text) else { return Vec::new() };
+        let ops = tinymlir_passes::ir::Op::of(&module).body();
+        let mut pieces = vec![module.as_operation().to_string()];
+        if ops.len() > 1 {
+            pieces.extend(ops.iter().filter(|op| op.is("func.func")).map(|op| format!("{op}\n")));
+        }
+        pieces.retain(|p| p.len() <= LONGEST && self.parse(p).is_some());
+        pieces
+    }
+
+    fn parse(&self, text: &str) -> Option<melior::ir::Module<'_>> {
+        tinymlir_passes::parse(&self.context, text.as_bytes(), "-").ok()
+    }
+
+    /// What becomes of a module on the way down, in a copy of this process.
+    fn stages(&self, text: &str, stages: &[&[&str]]) -> Result<Vec<String>> {
+        let child = isolate::start(Duration::from_secs(60), || {
+            let mut all = Vec::new();
+            let Some(mut module) = self.parse(text) else { return all };
+            for stage in stages {
+                let pipeline = format!("builtin.module({})", stage.join(","));
+                if tinymlir_passes::run_pipeline(&self.context, &mut module, &pipeline).is_err() {
+                    break;
+                }
+                all.push(module.as_operation().to_string());
+            }
+            all.retain(|t| t.len() <= LONGEST);
+            all
+        })?;
+        Ok(child.wait()?.unwrap_or_default())
+    }
+
+    /// A mutant's text and the name and passes of its route.
+    pub fn mutant(&self, number: u64) -> (String, &str, &[String]) {
+        let mut rng = Rng::with_seed(self.seed.wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(number));
+        let text = mutate::mutate(&self.corpus[rng.usize(..self.corpus.len())], &mut rng);
+        // The long routes are the first ones.
+        let route = if rng.usize(..8) == 0 { rng.usize(..LONG) } else { rng.usize(LONG..self.routes.len()) };
+        (text, &self.routes[route].name, &self.routes[route].passes)
+    }
+
+    /// Starts mutants in a copy of this process.
+    pub fn start(&self, range: Range<u64>) -> Result<Worker> {
+        let place = Place::shared()?;
+        let (first, limit) = (range.start, Duration::from_secs(3600));
+        let body = || {
+            limit_memory();
+            let mut counts = Counts::default();
+            for number in range.clone() {
+                place.mutant.store(number, Ordering::Relaxed);
+                place.pass.store(u64::MAX, Ordering::Relaxed);
+                limit_time();
+                self.one(number, place, &mut counts);
+                for (shared, own) in place.counts.iter().zip([counts.tried, counts.valid, counts.passed]) {
+                    shared.store(own, Ordering::Relaxed);
+                }
+            }
+            counts
+        };
+        place.mutant.store(first, Ordering::Relaxed);
+        Ok(Worker { child: isolate::start(limit, body)?, place, range })
+    }
+
+    fn one(&self, number: u64, place: &Place, counts: &mut Counts) {
+        let (text, _, passes) = self.mutant(number);
+        counts.tried += 1;
+        // Upstream's parser takes the index for a float there, and writes out of bounds.
+        if text.contains("array<index") {
+            return;
+        }
+        let Some(mut module) = self.parse(&text) else { return };
+        counts.valid += 1;
+        for (i, pass) in passes.iter().enumerate() {
+            place.pass.store(i as u64, Ordering::Relaxed);
+            let pipeline = format!("builtin.module({pass})");
+            if let Err(message) = tinymlir_passes::run_pipeline(&self.context, &mut module, &pipeline) {
+                // A pass of ours that leaves invalid IR is at fault too: the verifier quotes the operation, which no refusal
+                // of ours does but the one by upstream's pack and unpack.
+                let quoted = message.contains("see current operation") && !message.contains("cannot be lowered");
+                let own = pass.starts_with("tinymlir-") && quoted;
+                if message.contains("internal error") || own {
+                    counts.internal.push((number, pass.clone(), message));
+                }
+                return;
+            }
+        }
+        counts.passed += 1;
+    }
+
+    /// Waits for a worker. After a crash also returns the mutants that are left.
+    pub fn wait(&self, worker: Worker) -> Result<(Counts, Option<(Crash, Range<u64>)>)> {
+        let Worker { child, place, range } = worker;
+        let result = child.wait()?;
+        let at = |a: &AtomicU64| a.load(Ordering::Relaxed);
+        let (mutant, pass) = (at(&place.mutant), at(&place.pass));
+        let [tried, valid, passed] = [0, 1, 2].map(|i| at(&place.counts[i]));
+        place.free();
+        Ok(match result {
+            Ok(counts) => (counts, None),
+            Err((death, message)) => {
+                let passes = self.mutant(mutant).2;
+                let name = passes.get(pass as usize).map_or("parsing", |p| p.as_str()).to_owned();
+                let counts = Counts { tried: tried + 1, valid: valid + 1, passed, internal: Vec::new() };
+                (counts, Some((Crash { mutant, pass: name, death, message }, mutant + 1..range.end)))
+            }
+        })
+    }
+}
+
+/// How many routes are whole pipelines.
+const LONG: usize = 4;
+
+/// Both targets' pipelines, and every pass of ours alone.
+fn routes(context: &Context) -> Result<Vec<Route>> {
+    let expand = |pipeline: &str| -> Result<Vec<String>> {
+        let text =
+            tinymlir_passes::expanded(context, &format!("builtin.module({pipeline})")).map_err(|e| anyhow!(e))?;
+        let inside = text.strip_prefix("builtin.module(").and_then(|t| t.strip_suffix(')')).unwrap_or(&text);
+        Ok(split(inside))
+    };
+    let memory = |memory: &str| {
+        format!(
+            "tinymlir-heap-allocas,tinymlir-managed-allocations{{memory={memory}}},tinymlir-async-launches,tinymlir-verify-outlined"
+        )
+    };
+    let start = "tinymlir-optimize,tinymlir-bufferize";
+    let fast = "tinymlir-tuned-matmul{chip=sm_90},tinymlir-row-kernels";
+    let mut routes = Vec::new();
+    for (name, pipeline) in [
+        ("optimize", start.to_owned()),
+        ("cpu", format!("{start},tinymlir-lower-cpu")),
+        ("gpu", format!("{start},{LOOPS},{KERNELS},{}", memory("managed"))),
+        ("gpu fast", format!("{start},{fast},{LOOPS},{KERNELS},{}", memory("device"))),
+    ] {
+        routes.push(Route { name: name.into(), passes: expand(&pipeline)? });
+    }
+    for pass in tinymlir_passes::PASSES {
+        // The one is the route above, the other takes a CUDA toolkit.
+        if !["tinymlir-gpu-outline", "tinymlir-lower-gpu"].contains(&pass.argument) {
+            routes.push(Route { name: pass.argument.into(), passes: expand(pass.argument)? });
+        }
+    }
+    Ok(routes)
+}
+
+/// The passes of a list, at its commas outside of any bracket.
+fn split(pipeline: &str) -> Vec<String> {
+    let (mut depth, mut parts) = (0, vec![String::new()]);
+    for c in pipeline.chars() {
+        match c {
+            '{' | '(' => depth += 1,
+            '}' | ')' => depth -= 1,
+            ',' if depth == 0 => {
+                parts.push(String::new());
+                continue;
+            }
+            _ => {}
+        }
+        if let Some(last) = parts.last_mut() {
+            last.push(c);
+        }
+    }
+    parts
+}
+
+fn mlir_files(folder: &Path, files: &mut Vec<PathBuf>) -> Result<()> {
+    for entry in fs::read_dir(folder)? {
+        let path = entry?.path();
+        if path.is_dir() {
+            mlir_files(&path, files)?;
+        } else if path.extension().is_some_and(|e| e == "mlir") {
+            files.push(path);
+        }
+    }
+    Ok(())
+}
+
+impl Place {
+    fn shared() -> Result<&'static Place> {
+        // SAFETY: new memory, zeroed, that copies of this process share.
+        let memory = unsafe {
+            let (rights, flags) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_SHARED | libc::MAP_ANONYMOUS);
+            libc::mmap(std::ptr::null_mut(), size_of::<Place>(), rights, flags, -1, 0)
+        };
+        ensure!(memory != libc::MAP_FAILED, "cannot share memory: {}", std::io::Error::last_os_error());
+        // SAFETY: zeroed, aligned to a page, and unmapped only by `free`.
+        Ok(unsafe { &*memory.cast::<Place>() })
+    }
+
+    /// Unmaps it; the last use.
+    fn free(&'static self) {
+        // SAFETY: `shared` mapped it, and `wait` takes the only worker that has it.
+        unsafe { libc::munmap((&raw const *self).cast_mut().cast(), size_of::<Place>()) };
+    }
+}
+
+fn limit_memory() {
+    let limit = libc::rlimit { rlim_cur: MEMORY, rlim_max: MEMORY };
+    // SAFETY: a limit of this process alone.
+    unsafe { libc::setrlimit(libc::RLIMIT_AS, &raw const limit) };
+}
+
+/// SIGPROF ends the process after that much processor time.
+fn limit_time() {
+    let time = libc::timeval { tv_sec: LIMIT, tv_usec: 0 };
+    let timer = libc::itimerval { it_interval: libc::timeval { tv_sec: 0, tv_usec: 0 }, it_value: time };
+    // SAFETY: a timer of this process alone.
+    unsafe { libc::setitimer(libc::ITIMER_PROF, &raw const timer, std::ptr::null_mut()) };
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn pipelines_split_outside_of_brackets() {
+        assert_eq!(super::split("a{x=1,y=2},f(b,c),d"), ["a{x=1,y=2}", "f(b,c)", "d"]);
+    }
+}

@@ -1,0 +1,267 @@
+//! `tinymlir-diff`: random programs against an interpreter, and mutated modules through the passes.
+
+use anyhow::Result;
+use clap::{Parser, Subcommand};
+use std::{
+    collections::{BTreeMap, VecDeque},
+    path::PathBuf,
+    process::ExitCode,
+    time::Instant,
+};
+use tinymlir::compile::{Memory, Options, Schedule, Target};
+use tinymlir_diff::{
+    check::{self, Outcome, Setting},
+    fuzz::{Counts, Fuzzer},
+    interpret::Tolerance,
+    program::Program,
+    report, shrink,
+};
+
+/// Look for miscompilations and for crashes of the passes
+#[derive(Parser)]
+struct Flags {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Compile random programs and compare what they compute with an interpreter
+    Programs(Programs),
+    /// Run mutations of valid modules through the passes: none of ours may panic, crash, hang or leave invalid IR
+    Mutants(Mutants),
+}
+
+#[derive(clap::Args)]
+struct Mutants {
+    /// The sequence of mutants
+    #[arg(long, default_value_t = 0)]
+    seed: u64,
+    /// Print only this mutant of the sequence, and its route
+    #[arg(long)]
+    mutant: Option<u64>,
+    /// How many mutants
+    #[arg(long, default_value_t = 10_000)]
+    count: u64,
+    /// The first mutant
+    #[arg(long, default_value_t = 0)]
+    first: u64,
+    /// Mutants in one process
+    #[arg(long, default_value_t = 2000)]
+    batch: u64,
+    /// Processes at a time
+    #[arg(long, default_value_t = 2)]
+    jobs: usize,
+    /// Folders of valid modules
+    #[arg(long, default_value = "test")]
+    corpus: Vec<PathBuf>,
+    /// Where the first mutant of each kind of fault is written
+    #[arg(long, default_value = "faults")]
+    into: PathBuf,
+}
+
+#[derive(clap::Args)]
+struct Programs {
+    /// The sequence of programs
+    #[arg(long, default_value_t = 0)]
+    seed: u64,
+    /// Only this program of the sequence
+    #[arg(long)]
+    program: Option<u64>,
+    /// How many programs
+    #[arg(long, default_value_t = 1000)]
+    count: u64,
+    /// The first program
+    #[arg(long, default_value_t = 0)]
+    first: u64,
+    /// Programs in one module
+    #[arg(long, default_value_t = 50)]
+    batch: u64,
+    /// Modules at a time
+    #[arg(long, default_value_t = 2)]
+    jobs: usize,
+    /// Compile for the GPU
+    #[arg(long)]
+    gpu: bool,
+    /// Kernels for the GPU: simple or fast
+    #[arg(long, default_value = "simple")]
+    schedule: Schedule,
+    /// Buffers for the GPU: managed or device
+    #[arg(long, default_value = "managed")]
+    memory: Memory,
+    /// LLVM's optimisation level
+    #[arg(short = 'O', long, default_value_t = 3, value_parser = clap::value_parser!(u8).range(..=3))]
+    opt_level: u8,
+    /// Swap the operands of every float subtraction: a miscompilation that must be found
+    #[arg(long)]
+    inject: bool,
+    /// Where faulty programs are written
+    #[arg(long, default_value = "differences")]
+    into: PathBuf,
+    /// Print the modules instead of running them
+    #[arg(long)]
+    print: bool,
+    /// Stop after this many faulty programs
+    #[arg(long, default_value_t = 20)]
+    faults: usize,
+}
+
+fn main() -> ExitCode {
+    let flags = match Flags::try_parse() {
+        Ok(flags) => flags,
+        Err(error) => {
+            let _ = error.print();
+            return ExitCode::from(u8::from(error.use_stderr()));
+        }
+    };
+    let result = match &flags.command {
+        Command::Programs(flags) => programs(flags),
+        Command::Mutants(flags) => mutants(flags),
+    };
+    match result {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn programs(flags: &Programs) -> Result<bool> {
+    let target = match flags.gpu {
+        true => Target::Gpu { chip: None, memory: flags.memory, schedule: flags.schedule },
+        false => Target::Cpu,
+    };
+    let setting = Setting {
+        options: Options { target, opt_level: flags.opt_level, cache: false },
+        tolerance: if flags.gpu { Tolerance::GPU } else { Tolerance::CPU },
+        inject: flags.inject,
+    };
+    let (first, count) = flags.program.map_or((flags.first, flags.count), |k| (k, 1));
+    let ranges: Vec<_> = (first..first + count).step_by(flags.batch.max(1) as usize).collect();
+    let mut ranges = ranges.into_iter().map(|start| start..(start + flags.batch.max(1)).min(first + count));
+    if flags.print {
+        for range in ranges {
+            print!("{}", check::text(&check::programs(flags.seed, range), flags.inject)?.0);
+        }
+        return Ok(true);
+    }
+    let (start, mut total, mut faults, mut done) = (Instant::now(), Outcome::default(), 0, 0);
+    let mut report = |index: u64, program: &Program, fault: String| {
+        println!("program {index}: {}", fault.lines().next().unwrap_or_default());
+        let mut last = fault.clone();
+        let small = shrink::shrink(program, 150, &mut |p| {
+            let found = check::fault(p, &setting)?;
+            // A crash must not become a difference, nor the other way round.
+            let alike = found.as_ref().is_some_and(|f| f.starts_with("result ") == fault.starts_with("result "));
+            last = if alike { found.unwrap_or_default() } else { std::mem::take(&mut last) };
+            Ok(alike)
+        })?;
+        let notes = [format!("seed {}, program {index}: {last}", flags.seed)];
+        let path = report::write(&flags.into, &format!("seed{}-{index}", flags.seed), &small, &setting, &notes)?;
+        println!("  {} of {} steps left: {}", small.steps.len(), program.steps.len(), path.display());
+        faults += 1;
+        anyhow::ensure!(faults < flags.faults, "{faults} faulty programs, stopped after program {index}");
+        Ok(())
+    };
+    let mut running = VecDeque::new();
+    loop {
+        while running.len() < flags.jobs.max(1)
+            && let Some(range) = ranges.next()
+        {
+            let programs = check::programs(flags.seed, range.clone());
+            running.push_back((check::start(&programs, &setting)?, programs, range));
+        }
+        let Some((child, programs, range)) = running.pop_front() else { break };
+        check::settle(child, &programs, range.start, &setting, &mut total, &mut report)?;
+        done += programs.len();
+        if (range.start / flags.batch.max(1)).is_multiple_of(20) {
+            eprintln!("{done} programs, {:.0} s", start.elapsed().as_secs_f64());
+        }
+    }
+    println!(
+        "{done} programs (seed {}, from {first}), {} elements compared, {} unknown, {faults} faulty, {:.1} s",
+        flags.seed,
+        total.compared,
+        total.unknown,
+        start.elapsed().as_secs_f64()
+    );
+    Ok(faults == 0)
+}
+
+/// A fault's kind: the pass and the message without what differs from mutant to mutant.
+fn kind(pass: &str, message: &str) -> String {
+    let line = message.lines().find(|l| !l.trim().is_empty()).unwrap_or_default();
+    let line = line.split_once("error: ").map_or(line, |(_, rest)| rest);
+    let plain: String = line.chars().map(|c| if c.is_ascii_digit() { '#' } else { c }).take(160).collect();
+    format!("{}: {plain}", pass.split(['{', '(']).next().unwrap_or_default())
+}
+
+fn mutants(flags: &Mutants) -> Result<bool> {
+    let start = Instant::now();
+    let fuzzer = Fuzzer::new(&flags.corpus, flags.seed)?;
+    if let Some(number) = flags.mutant {
+        let (text, route, passes) = fuzzer.mutant(number);
+        println!("// {route}: {}\n{text}", passes.join(","));
+        return Ok(true);
+    }
+    eprintln!("{} modules, {:.0} s", fuzzer.modules(), start.elapsed().as_secs_f64());
+    let end = flags.first + flags.count;
+    let mut ranges: VecDeque<_> = (flags.first..end)
+        .step_by(flags.batch.max(1) as usize)
+        .map(|first| first..(first + flags.batch.max(1)).min(end))
+        .collect();
+    let (mut total, mut running) = (Counts::default(), VecDeque::new());
+    let mut faults: BTreeMap<String, (u64, u64)> = BTreeMap::new();
+    let mut note = |kind: String, number: u64, message: &str| -> Result<()> {
+        let (count, first) = faults.entry(kind.clone()).or_insert((0, number));
+        *count += 1;
+        if *count == 1 {
+            println!("mutant {number}: {kind}");
+            std::fs::create_dir_all(&flags.into)?;
+            let (text, route, passes) = fuzzer.mutant(*first);
+            let passes = passes.join(",");
+            let message: String = message.lines().map(|l| format!("// {l}\n")).collect();
+            let text = format!("// seed {}, mutant {number}, {route}\n// {passes}\n{message}{text}", flags.seed);
+            std::fs::write(flags.into.join(format!("mutant{}-{number}.mlir", flags.seed)), text)?;
+        }
+        Ok(())
+    };
+    loop {
+        while running.len() < flags.jobs.max(1)
+            && let Some(range) = ranges.pop_front()
+        {
+            running.push_back(fuzzer.start(range)?);
+        }
+        let Some(worker) = running.pop_front() else { break };
+        let (counts, crash) = fuzzer.wait(worker)?;
+        total.tried += counts.tried;
+        total.valid += counts.valid;
+        total.passed += counts.passed;
+        for (number, pass, message) in counts.internal {
+            note(format!("error in {}", kind(&pass, &message)), number, &message)?;
+        }
+        if let Some((crash, rest)) = crash {
+            note(format!("{} in {}", crash.death, kind(&crash.pass, &crash.message)), crash.mutant, &crash.message)?;
+            if !rest.is_empty() {
+                ranges.push_front(rest);
+            }
+        }
+    }
+    let mut own = 0;
+    for (kind, (count, first)) in &faults {
+        println!("{count:8} {kind} (first: {first})");
+        own += u64::from(kind.contains(" in tinymlir-")) * count;
+    }
+    println!(
+        "{} mutants (seed {}, from {}), {} valid, {} through their passes, {own} faults of ours, {:.1} s",
+        total.tried,
+        flags.seed,
+        flags.first,
+        total.valid,
+        total.passed,
+        start.elapsed().as_secs_f64()
+    );
+    Ok(own == 0)
+}
