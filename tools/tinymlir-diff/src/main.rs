@@ -130,7 +130,9 @@ fn main() -> ExitCode {
 
 fn programs(flags: &Programs) -> Result<bool> {
     let target = match flags.gpu {
-        true => Target::Gpu { chip: None, memory: flags.memory, schedule: flags.schedule },
+        true => {
+            Target::Gpu { chip: None, memory: flags.memory, schedule: flags.schedule, precision: Default::default() }
+        }
         false => Target::Cpu,
     };
     let setting = Setting {
