@@ -15,8 +15,9 @@ use tinymlir_runtime::cuda::Memory;
 ///
 /// On a GPU weights, cache, token and position stay there; the host reads back a token's id, and logits where it asks.
 pub struct Decoder {
-    /// On a GPU the recorded call of `step`; dropped before the code that it launches.
+    /// On a GPU the recorded calls of `step` and of `prefill`; dropped before the code that they launch.
     recorded: Option<Captured>,
+    recorded_prefill: Option<Captured>,
     executable: Executable,
     prefill: Function,
     tokens: usize,
@@ -30,6 +31,8 @@ pub struct Decoder {
     places: HashMap<String, usize>,
     /// How often `step` ran.
     steps: usize,
+    /// On a GPU the arrays `ids` and `length` of the last prompt.
+    prompt: Option<[Value; 2]>,
 }
 
 /// What a call computes.
@@ -76,6 +79,7 @@ impl Decoder {
         }
         Ok(Decoder {
             recorded: None,
+            recorded_prefill: None,
             executable,
             prefill,
             tokens,
@@ -85,6 +89,7 @@ impl Decoder {
             state,
             places,
             steps: 0,
+            prompt: None,
         })
     }
 
@@ -104,18 +109,20 @@ impl Decoder {
         ensure!((1..=self.tokens).contains(&count), "a prompt of {count} tokens, where 1 to {} fit", self.tokens);
         let mut padded: Vec<i32> = ids.iter().map(|id| *id as i32).collect();
         padded.resize(self.tokens, 0);
-        let ids: Value = Tensor::from_slice(&[self.tokens], &padded).into();
-        let length: Value = Tensor::from_slice(&[1], &[count as i32]).into();
+        let ids = Tensor::from_slice(&[self.tokens], &padded);
+        let length = Tensor::from_slice(&[1], &[count as i32]);
+        let again = self.prompt.is_some();
+        let prompt = self.place_prompt([&ids, &length])?;
         let mut arguments = Vec::new();
         // Moved, so that what the function writes is not shared.
         for argument in self.prefill.arguments() {
             arguments.push(match argument.name.as_str() {
-                "ids" => ids.clone(),
-                "length" => length.clone(),
+                "ids" => prompt[0].clone(),
+                "length" => prompt[1].clone(),
                 name => std::mem::replace(&mut self.state[self.places[name]], Tensor::zeros(DType::I1, &[]).into()),
             });
         }
-        let results = self.executable.call_in_place("prefill", &mut arguments);
+        let results = self.run_prefill(&mut arguments, again);
         for (argument, value) in self.prefill.arguments().iter().zip(arguments) {
             if let Some(place) = self.places.get(&argument.name) {
                 self.state[*place] = value;
@@ -125,8 +132,36 @@ impl Decoder {
         let token = results.remove("token").context("prefill returns no token")?;
         let id = self.id(&token)?;
         self.set("token", token)?;
-        self.set("position", length)?;
+        self.set("position", length.into())?;
         Ok(Output { token: id, logits: results.remove("logits") })
+    }
+
+    /// The prompt where the target's code reads it; on a GPU always in the same arrays.
+    fn place_prompt(&mut self, prompt: [&Tensor; 2]) -> Result<[Value; 2]> {
+        let Some(memory) = self.memory else { return Ok(prompt.map(|tensor| tensor.clone().into())) };
+        if let Some(arrays) = &self.prompt {
+            for (array, tensor) in arrays.iter().zip(prompt) {
+                if let Value::Device(array) = array {
+                    array.overwrite(tensor)?;
+                }
+            }
+            return Ok(arrays.clone());
+        }
+        let [ids, length] = prompt.map(|tensor| Value::from(tensor.clone()).to_device(memory));
+        Ok(self.prompt.insert([ids?, length?]).clone())
+    }
+
+    /// Calls `prefill`; on a GPU a second prompt is recorded as a graph that serves it and all others.
+    fn run_prefill(&mut self, arguments: &mut [Value], again: bool) -> Result<Vec<Value>> {
+        if self.memory.is_none() || !again {
+            return self.executable.call_in_place("prefill", arguments);
+        }
+        if self.recorded_prefill.is_none() {
+            self.recorded_prefill = Some(self.executable.capture("prefill", arguments)?);
+        }
+        let recorded = self.recorded_prefill.as_ref().context("a recorded prefill")?;
+        recorded.launch()?;
+        Ok(recorded.results().to_vec())
     }
 
     /// Computes one token more, from the last one or from that of [`Decoder::set_token`].
