@@ -49,9 +49,9 @@ pub fn fill_before(op: Op, output: Value) -> Option<(Op, Value)> {
     let ops = op.block()?.ops();
     let place = ops.iter().position(|o| *o == op)?;
     let fill = *ops[..place].iter().rev().find(|o| touches(**o, output))?;
-    let whole = fill.is("linalg.fill") && fill.operands().get(1) == Some(&output);
-    let constant = fill.operand(0).def().is_some_and(|d| d.is("arith.constant"));
-    (whole && constant).then(|| (fill, fill.operand(0)))
+    let [value, whole] = fill.operands()[..] else { return None };
+    let constant = value.def().is_some_and(|d| d.is("arith.constant"));
+    (fill.is("linalg.fill") && whole == output && constant).then_some((fill, value))
 }
 
 /// The fill with zero that starts a product's output.

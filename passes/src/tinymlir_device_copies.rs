@@ -1,6 +1,6 @@
 //! `tinymlir-device-copies`: give every copy and every reduction to a scalar the form that a kernel can be made of.
 //!
-//! A `memref.copy` between contiguous buffers becomes `gpu.memcpy`; any other, for which `gpu.memcpy` has no lowering, becomes
+//! A `memref.copy` between buffers of identity layout becomes `gpu.memcpy`; any other, for which `gpu.memcpy` has no lowering, becomes
 //! a `linalg.generic` and thereby a kernel. A linalg operation without a parallel dimension would become a sequential loop
 //! on the host: it gets a parallel loop of one iteration around it. One whose parallel dimensions stand behind a reduction
 //! gets them outermost, since upstream maps no parallel loop inside a sequential one. Runs in outline before linalg
@@ -34,13 +34,13 @@ fn on_device(op: Op) -> bool {
 fn run(cx: &PassCx, module: Op) -> PassResult {
     for op in module.find(&["memref.copy"]) {
         let (source, target) = (op.operand(0), op.operand(1));
-        let (Some(from), Some(to)) = (source.ty().memref(), target.ty().memref()) else {
+        let (Some(from), Some(_)) = (source.ty().memref(), target.ty().memref()) else {
             cx.missed(op, "stays on the host: its operands have no strides");
             cx.count("host");
             continue;
         };
         let inputs = [("source", source), ("target", target)];
-        let text = if from.is_identity() && to.is_identity() && !on_device(op) {
+        let text = if [source, target].iter().all(|v| v.ty().has_identity_map()) && !on_device(op) {
             cx.count("copied");
             format!("gpu.memcpy %target, %source : {}, {}", target.ty(), source.ty())
         } else {

@@ -5,10 +5,12 @@
 //! - `math.expm1` becomes a call of libm; upstream subtracts 1 from the exponential.
 //! - `math.fpowi` becomes a power in double precision, since products would add up their roundings.
 //! - `math.isinf`, `math.isfinite` and `math.isnan` become comparisons; upstream lowers two of the three.
+//! - Conversions between float types lose the flag `contract`, which upstream's extension of narrow types sets: LLVM
+//!   would keep in f32 what f16 and bf16 round between two operations.
 //! - `arith.truncf` to bf16 becomes integer arithmetic: processors' own instruction flushes subnormal numbers to zero.
 //!
 //! Runs on the host's code before `convert-math-to-llvm`, after narrower types have been extended to f32. It leaves what is
-//! inside a `gpu.module` alone.
+//! inside a `gpu.module` alone, and tensors.
 
 use crate::ir::{Op, Pass, PassCx, PassResult, Type};
 use mlir_sys::*;
@@ -32,11 +34,19 @@ const OPERATIONS: [&str; 7] =
     ["arith.truncf", "math.expm1", "math.fpowi", "math.isfinite", "math.isinf", "math.isnan", "math.tanh"];
 
 fn run(cx: &PassCx, module: Op) -> PassResult {
+    for op in module.find(&["arith.extf", "arith.truncf"]) {
+        if op.attr("fastmath").is_some_and(|a| a.to_string().contains("contract")) {
+            op.remove_attr("fastmath");
+        }
+    }
     for op in module.find(&OPERATIONS) {
         if op.parent_named("gpu.module").is_some() {
             continue;
         }
         let ty = op.result(0).ty();
+        if ty.is_tensor() {
+            continue;
+        }
         let element = ty.element().unwrap_or(ty).to_string();
         let (declaration, text) = match op.name().as_str() {
             "math.tanh" if element == "f32" => (String::new(), tanh(ty)),
@@ -109,7 +119,13 @@ fn expm1(ty: Type, element: &str) -> (String, String) {
 /// pow(x, n) in f64, which holds every 32-bit exponent.
 fn fpowi(ty: Type, exponent: Type, element: &str) -> String {
     let wide = ty.to_string().replace(element, "f64");
-    let mut text = format!("%m = arith.sitofp %n : {exponent} to {wide}\n");
+    let mut text = match exponent.to_string().contains("index") {
+        true => {
+            let integer = exponent.to_string().replace("index", "i64");
+            format!("%i = arith.index_cast %n : {exponent} to {integer}\n%m = arith.sitofp %i : {integer} to {wide}\n")
+        }
+        false => format!("%m = arith.sitofp %n : {exponent} to {wide}\n"),
+    };
     if element == "f64" {
         return text + &format!("%r = math.powf %x, %m : {ty}\n");
     }

@@ -8,7 +8,7 @@
 //! and deallocation have already removed what they can.
 //!
 //! It refuses a mutable global that a kernel may touch, which would be two variables, one on each side, and an allocation
-//! with a layout of its own.
+//! or a constant with a layout of its own.
 
 use crate::{
     device::{Access, on_host, source},
@@ -72,9 +72,7 @@ fn heap(cx: &PassCx, module: Op, function: Op, device: bool) -> PassResult {
     }
     for alloc in function.find(&["memref.alloc"]).into_iter().filter(|op| on_host(*op)) {
         let buffer = alloc.result(0);
-        if buffer.ty().memref().is_none_or(|m| !m.is_identity()) {
-            return Err(cx.error(alloc, "cannot be shared with a device: its layout is not the identity (copy it to one that is)"));
-        }
+        plain(cx, alloc)?;
         let access = Access::of(buffer);
         let shared = !device || access.host || access.escapes;
         cx.count(if shared { "managed" } else { "device" });
@@ -82,6 +80,14 @@ fn heap(cx: &PassCx, module: Op, function: Op, device: bool) -> PassResult {
         alloc.erase();
     }
     Ok(())
+}
+
+/// Refuses a layout of its own, which upstream lowers for no `gpu.alloc` or `gpu.memcpy`.
+fn plain(cx: &PassCx, op: Op) -> PassResult {
+    if op.result(0).ty().has_identity_map() {
+        return Ok(());
+    }
+    Err(cx.error(op, "cannot be shared with a device: its layout is not the identity (copy it to one that is)"))
 }
 
 /// Puts a `gpu.alloc` of the buffer's type before `at` and gives it the buffer's uses.
@@ -110,6 +116,7 @@ fn stack(cx: &PassCx, function: Op) -> PassResult {
         if !(access.kernels || access.escapes) {
             continue;
         }
+        plain(cx, alloca)?;
         let new = allocate(cx, alloca, &alloca.operands(), buffer, true)?;
         let end = alloca.block().ok_or(crate::ir::Failed)?.terminator();
         cx.check(end, end.build_before(&[("m", new)], "", &format!("gpu.dealloc %m : {}", new.ty())))?;
@@ -132,6 +139,7 @@ fn globals(cx: &PassCx, module: Op, function: Op, device: bool) -> PassResult {
             }
             continue;
         }
+        plain(cx, get)?;
         // At the entry, so that a loop does not copy it again.
         let (entry, global) = (function.blocks(0)[0], get.result(0));
         let Some(first) = entry.ops().into_iter().find(|op| *op != get) else { continue };

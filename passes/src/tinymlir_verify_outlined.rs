@@ -93,7 +93,7 @@ fn refusal(op: Op) -> Option<String> {
         }
         "gpu.memcpy" if !chained => refused("it neither waits for one token nor gives one", "run tinymlir-async-launches"),
         "gpu.memcpy" => {
-            let strided = op.operands().iter().filter_map(|v| v.ty().memref()).any(|m| !m.is_identity());
+            let strided = op.operands().iter().any(|v| v.ty().is_memref() && !v.ty().has_identity_map());
             if strided { refused("its buffers have strides", "run tinymlir-device-copies") } else { None }
         }
         "gpu.alloc" | "gpu.dealloc" | "gpu.memset" => None,

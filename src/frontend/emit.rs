@@ -5,7 +5,7 @@ use super::{
     function::Function,
     graph::{Argument, Id, Inner, Map, Node, Op, Reduction, Value},
     reshape,
-    shaping::swapped,
+    shaping::read_in_place,
     types::Type,
 };
 use crate::DType;
@@ -76,8 +76,8 @@ fn needed(graph: &Inner, results: &[(&str, Value)]) -> Vec<Id> {
                 }
             }
             Op::Matmul(a, b) => {
-                for &arg in [a, b] {
-                    needed[swapped(&graph.nodes[arg].op).unwrap_or(arg)] = true;
+                for (&arg, &other) in [(a, b), (b, a)] {
+                    needed[read_in_place(&graph.nodes, arg, other).0] = true;
                 }
             }
             Op::Concat(args, _) => args.iter().for_each(|&arg| needed[arg] = true),

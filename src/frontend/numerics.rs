@@ -105,6 +105,8 @@ fn products_and_transposes() {
         (|x, _, _| x.index(0, 0).matmul(x.reshape(&[2, 3, 1])), &[5., 14.]),
         (|x, _, _| x.matmul(x.reshape(&[1, 3, 2])).reshape(&[4]), &[10., 13., 28., 40.]),
         (|x, y, _| x.reshape(&[2, 1, 3]).matmul(y).reshape(&[2]), &[80., 260.]),
+        // One transpose that meets every matrix of a batch.
+        (|x, _, _| x.transpose(&[]).matmul(x.reshape(&[1, 2, 3])), &[9., 12., 15., 12., 17., 22., 15., 22., 29.]),
         (|x, _, _| x.reshape(&[2, 3, 1]).transpose(&[0, 2, 1]).matmul(x.reshape(&[2, 3, 1])), &[5., 50.]),
     ]);
 }

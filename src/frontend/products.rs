@@ -4,7 +4,7 @@ use super::{
     body::Body,
     emit::{Emitter, identity, map},
     graph::{Id, Node, Op},
-    shaping::swapped,
+    shaping::read_in_place,
     types::Type,
 };
 use std::fmt::Write;
@@ -12,8 +12,7 @@ use std::fmt::Write;
 impl Emitter<'_> {
     pub(super) fn matmul(&mut self, node: &Node, a: Id, b: Id) -> String {
         let graph = self.graph;
-        let source = |id: Id| swapped(&graph.nodes[id].op).map_or((id, false), |s| (s, true));
-        let ((a, a_turned), (b, b_turned)) = (source(a), source(b));
+        let ((a, a_turned), (b, b_turned)) = (read_in_place(&graph.nodes, a, b), read_in_place(&graph.nodes, b, a));
         let rank = |id: Id| graph.nodes[id].ty.shape.len();
         let (mut operands, mut maps) = ([a, b], String::new());
         let name = match (rank(a), rank(b)) {

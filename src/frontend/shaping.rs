@@ -1,7 +1,7 @@
 //! Reductions, products, and operations that move elements.
 
 use super::{
-    graph::{Id, Op, Reduction, Value},
+    graph::{Id, Node, Op, Reduction, Value},
     types::{Promotion, Type, broadcast, resolve_axis},
 };
 use crate::DType;
@@ -321,4 +321,14 @@ pub(super) fn swapped(op: &Op) -> Option<Id> {
         && permutation[rank - 2..] == [rank - 1, rank - 2]
         && permutation[..rank - 2].iter().enumerate().all(|(i, &p)| i == p);
     swap.then_some(*source)
+}
+
+/// What a product with `other` reads for `operand`, and whether transposed. A matrix that meets every one of a batch is read as
+/// it is: upstream refuses a `linalg.batch_matmul` that broadcasts a transpose.
+pub(super) fn read_in_place(nodes: &[Node], operand: Id, other: Id) -> (Id, bool) {
+    let rank = |id: Id| nodes[id].ty.shape.len();
+    match swapped(&nodes[operand].op) {
+        Some(source) if rank(operand) == rank(other) || rank(other) < 3 => (source, true),
+        _ => (operand, false),
+    }
 }

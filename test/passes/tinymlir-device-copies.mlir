@@ -18,6 +18,15 @@ func.func @strided(%a: memref<4x4xf32, strided<[8, 1], offset: 2>>, %b: memref<4
   return
 }
 
+// Nor for strides that are written out and those of dense elements.
+// CHECK-LABEL: func.func @dense(
+// CHECK-NOT:     gpu.memcpy
+// CHECK:         linalg.generic {{.*}} ins(%arg0 : memref<1x1xf32, strided<[1, 1]>>)
+func.func @dense(%a: memref<1x1xf32, strided<[1, 1]>>, %b: memref<1x1xf32>) {
+  memref.copy %a, %b : memref<1x1xf32, strided<[1, 1]>> to memref<1x1xf32>
+  return
+}
+
 // The host keeps a copy whose shape is known at run time only.
 // CHECK-LABEL: func.func @unranked(
 // CHECK:         memref.copy

@@ -77,3 +77,21 @@ gpu.module @kernels {
     gpu.return
   }
 }
+
+// Upstream's extension of narrow types would let LLVM keep what is rounded in between.
+// CHECK-LABEL: func.func @rounds(
+// CHECK:         arith.truncf %{{.*}} : f32 to f16
+// CHECK-NEXT:    arith.extf %{{.*}} : f16 to f32
+func.func @rounds(%x: f32) -> f32 {
+  %h = arith.truncf %x fastmath<contract> : f32 to f16
+  %r = arith.extf %h fastmath<contract> : f16 to f32
+  return %r : f32
+}
+
+// An index is an exponent too.
+// CHECK-LABEL: func.func @powers(
+// CHECK:         arith.index_cast %{{.*}} : index to i64
+func.func @powers(%x: f64, %n: index) -> f64 {
+  %r = math.fpowi %x, %n : f64, index
+  return %r : f64
+}

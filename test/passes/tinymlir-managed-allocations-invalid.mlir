@@ -24,3 +24,21 @@ func.func @layout() {
   memref.dealloc %m : memref<4x4xf32, strided<[1, 4]>>
   return
 }
+
+// -----
+
+module attributes {gpu.container_module} {
+  gpu.module @kernels {
+    gpu.func @k(%m: memref<2x1xf32, strided<[?, ?], offset: ?>>) kernel {
+      gpu.return
+    }
+  }
+  memref.global "private" constant @table : memref<2x1xf32, strided<[?, ?], offset: ?>> = dense<1.0>
+  func.func @constant() {
+    %c1 = arith.constant 1 : index
+    // expected-error @+1 {{'memref.get_global' op cannot be shared with a device: its layout is not the identity (copy it to one that is)}}
+    %m = memref.get_global @table : memref<2x1xf32, strided<[?, ?], offset: ?>>
+    gpu.launch_func @kernels::@k blocks in (%c1, %c1, %c1) threads in (%c1, %c1, %c1) args(%m : memref<2x1xf32, strided<[?, ?], offset: ?>>)
+    return
+  }
+}

@@ -4,6 +4,31 @@
 #all = affine_map<(i, j) -> (i, j)>
 #column = affine_map<(i, j) -> (j)>
 
+// A loop without operands may stand before a row's operation; it is no fill.
+// CHECK-LABEL: func.func @behind_a_loop(
+// CHECK:         scf.forall
+// CHECK:         linalg.generic
+func.func @behind_a_loop(%x: memref<4x32xf32>, %y: memref<7xf32>) -> memref<4x32xf32> {
+  %zero = arith.constant 0.0 : f32
+  %e = memref.alloc() : memref<4x32xf32>
+  %r = memref.alloc() : memref<4x32xf32>
+  linalg.generic {indexing_maps = [#all, #all], iterator_types = ["parallel", "parallel"]} ins(%x : memref<4x32xf32>) outs(%e : memref<4x32xf32>) {
+  ^bb0(%a: f32, %b: f32):
+    %0 = math.exp %a : f32
+    linalg.yield %0 : f32
+  }
+  scf.forall (%i) in (7) {
+    memref.store %zero, %y[%i] : memref<7xf32>
+  }
+  linalg.generic {indexing_maps = [#all, #all], iterator_types = ["parallel", "parallel"]} ins(%e : memref<4x32xf32>) outs(%r : memref<4x32xf32>) {
+  ^bb0(%a: f32, %b: f32):
+    %0 = arith.addf %a, %a : f32
+    linalg.yield %0 : f32
+  }
+  memref.dealloc %e : memref<4x32xf32>
+  return %r : memref<4x32xf32>
+}
+
 // A softmax is one kernel; the buffers between are gone.
 // CHECK-LABEL: func.func @softmax
 // CHECK-NOT: linalg

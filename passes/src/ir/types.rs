@@ -71,6 +71,12 @@ impl Type {
         // SAFETY: as above.
         unsafe { mlirTypeIsAUnrankedMemRef(self.0) }
     }
+    /// Whether it is a ranked memref whose layout is the identity map. Upstream lowers `gpu.memcpy` of no other one, not even where
+    /// strides that are written out are those of dense elements.
+    pub fn has_identity_map(self) -> bool {
+        // SAFETY: the kind is checked first.
+        unsafe { self.is_memref() && mlirAffineMapIsIdentity(mlirMemRefTypeGetAffineMap(self.0)) }
+    }
     /// The parts of a ranked memref with a strided layout.
     pub fn memref(self) -> Option<MemRef> {
         if !self.is_memref() {

@@ -198,9 +198,10 @@ impl Fuzzer {
             place.pass.store(i as u64, Ordering::Relaxed);
             let pipeline = format!("builtin.module({pass})");
             if let Err(message) = tinymlir_passes::run_pipeline(&self.context, &mut module, &pipeline) {
-                // A pass of ours that leaves invalid IR is at fault too: the verifier quotes the operation, which no refusal
-                // of ours does but the one by upstream's pack and unpack.
-                let quoted = message.contains("see current operation") && !message.contains("cannot be lowered");
+                // A pass of ours that leaves invalid IR is at fault too: the verifier quotes the operation. So do upstream's
+                // refusals inside a pass of ours: to lower a pack, or to legalize an operation of TOSA.
+                let refused = ["cannot be lowered", "failed to legalize"].iter().any(|r| message.contains(r));
+                let quoted = message.contains("see current operation") && !refused;
                 let own = pass.starts_with("tinymlir-") && quoted;
                 if message.contains("internal error") || own {
                     counts.internal.push((number, pass.clone(), message));

@@ -19,7 +19,8 @@ const FAMILIES: [&[&str]; 12] = [
     &["tensor<", "memref<"],
     &["%arg0", "%arg1", "%arg2"],
 ];
-const TYPES: [&str; 6] = ["tensor<", "memref<", "memref<?x", "tensor<?x", "memref<*x", "vector<4x"];
+/// Vectors are not among them: upstream's parser writes out of bounds for a linalg operation on vectors.
+const TYPES: [&str; 5] = ["tensor<", "memref<", "memref<?x", "tensor<?x", "memref<*x"];
 
 /// `text` after one to three mutations.
 pub fn mutate(text: &str, rng: &mut Rng) -> String {
