@@ -196,7 +196,7 @@ impl Op {
             Op::Matmul(a, b) => {
                 let (a, b) = (ty(a)?, ty(b)?);
                 let (m, k) = a.shape.split_at_checked(a.shape.len().checked_sub(1)?)?;
-                let inner = *b.shape.get(b.shape.len().checked_sub(2).unwrap_or(0))?;
+                let inner = *b.shape.get(b.shape.len().saturating_sub(2))?;
                 if a.dtype != b.dtype || a.dtype == DType::I1 || k[0] != inner || b.shape.is_empty() {
                     return None;
                 }
