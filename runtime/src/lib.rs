@@ -9,6 +9,7 @@ pub mod blas;
 pub mod cuda;
 pub mod host;
 mod memref;
+pub mod threads;
 
 /// A function that compiled code may call: its linker name and its address.
 pub type Symbol = (&'static str, *const ());
@@ -25,6 +26,7 @@ pub(crate) use symbol_table;
 pub fn symbols() -> Vec<Symbol> {
     let mut table = host::symbols();
     table.extend(blas::symbols());
+    table.extend(threads::symbols());
     table.extend(cuda::symbols());
     table
 }

@@ -72,38 +72,57 @@ impl<'g> Value<'g> {
     pub fn matmul(self, other: Value<'g>) -> Value<'g> {
         self.apply("matmul", &[other], || {
             let dtype = self.graph.promotion().resolve(self.dtype(), other.dtype())?;
-            ensure!(dtype != DType::I1, "takes numbers, not i1 (cast first)");
-            let (lhs, rhs) = (self.cast(dtype), other.cast(dtype));
-            let (a, b) = (lhs.shape(), rhs.shape());
-            ensure!(!a.is_empty() && !b.is_empty(), "shapes {a:?} and {b:?}: a scalar has no matrix product");
-            let inner = b[b.len().saturating_sub(2)];
-            ensure!(
-                a[a.len() - 1] == inner,
-                "shapes {a:?} and {b:?} do not match: {} columns against {inner} rows",
-                a[a.len() - 1]
-            );
-            let columns = (b.len() > 1).then(|| b[b.len() - 1]);
-            let tail = |rows: Option<usize>| rows.into_iter().chain(columns).collect::<Vec<_>>();
-            let product = |l: Value<'g>, r: Value<'g>, shape: &[usize]| {
-                self.graph.node(Type::new(dtype, shape), Op::Matmul(l.id, r.id))
-            };
-            if a.len() <= 2 && b.len() <= 2 {
-                return Ok(product(lhs, rhs, &tail((a.len() == 2).then(|| a[0]))));
-            }
-            if b.len() <= 2 {
-                // One long matrix: the leading axes are rows.
-                let rows: usize = a[..a.len() - 1].iter().product();
-                let flat = product(lhs.reshape(&[rows, inner]), rhs, &tail(Some(rows)));
-                return Ok(flat.reshape(&[&a[..a.len() - 1], &tail(None)].concat()));
-            }
-            let lhs = if a.len() == 1 { lhs.reshape(&[1, inner]) } else { lhs };
-            let rows = lhs.shape()[lhs.rank() - 2];
-            let batch = broadcast(&lhs.shape()[..lhs.rank() - 2], &b[..b.len() - 2])?;
-            let (lhs, rhs) = (lhs.batched(&batch), rhs.batched(&batch));
-            let count = batch.iter().product();
-            let flat = product(lhs, rhs, &[count, rows, b[b.len() - 1]]);
-            Ok(flat.reshape(&[&batch, &tail((a.len() > 1).then_some(rows))[..]].concat()))
+            self.cast(dtype).product(other.cast(dtype), dtype)
         })
+    }
+
+    /// [`Value::matmul`] of operands that keep their element types: each element becomes `dtype`, which is at least as wide,
+    /// where it is multiplied, and products add up in `dtype`. So a matrix of bf16 or i8 is never written out in f32.
+    #[track_caller]
+    pub fn matmul_in(self, dtype: DType, other: Value<'g>) -> Value<'g> {
+        self.apply("matmul_in", &[other], || {
+            for operand in [self.dtype(), other.dtype()] {
+                let wide = operand == dtype
+                    || dtype.is_float()
+                        && (operand == DType::I8 || operand.is_float() && operand.size() < dtype.size());
+                ensure!(wide, "elements of {operand} do not become {dtype} as they are (cast first)");
+            }
+            self.product(other, dtype)
+        })
+    }
+
+    fn product(self, other: Value<'g>, dtype: DType) -> Result<Value<'g>> {
+        ensure!(dtype != DType::I1, "takes numbers, not i1 (cast first)");
+        let (lhs, rhs) = (self, other);
+        let (a, b) = (lhs.shape(), rhs.shape());
+        ensure!(!a.is_empty() && !b.is_empty(), "shapes {a:?} and {b:?}: a scalar has no matrix product");
+        let inner = b[b.len().saturating_sub(2)];
+        ensure!(
+            a[a.len() - 1] == inner,
+            "shapes {a:?} and {b:?} do not match: {} columns against {inner} rows",
+            a[a.len() - 1]
+        );
+        let columns = (b.len() > 1).then(|| b[b.len() - 1]);
+        let tail = |rows: Option<usize>| rows.into_iter().chain(columns).collect::<Vec<_>>();
+        let product = |l: Value<'g>, r: Value<'g>, shape: &[usize]| {
+            self.graph.node(Type::new(dtype, shape), Op::Matmul(l.id, r.id))
+        };
+        if a.len() <= 2 && b.len() <= 2 {
+            return Ok(product(lhs, rhs, &tail((a.len() == 2).then(|| a[0]))));
+        }
+        if b.len() <= 2 {
+            // One long matrix: the leading axes are rows.
+            let rows: usize = a[..a.len() - 1].iter().product();
+            let flat = product(lhs.reshape(&[rows, inner]), rhs, &tail(Some(rows)));
+            return Ok(flat.reshape(&[&a[..a.len() - 1], &tail(None)].concat()));
+        }
+        let lhs = if a.len() == 1 { lhs.reshape(&[1, inner]) } else { lhs };
+        let rows = lhs.shape()[lhs.rank() - 2];
+        let batch = broadcast(&lhs.shape()[..lhs.rank() - 2], &b[..b.len() - 2])?;
+        let (lhs, rhs) = (lhs.batched(&batch), rhs.batched(&batch));
+        let count = batch.iter().product();
+        let flat = product(lhs, rhs, &[count, rows, b[b.len() - 1]]);
+        Ok(flat.reshape(&[&batch, &tail((a.len() > 1).then_some(rows))[..]].concat()))
     }
 
     /// A matrix, or matrices under one batch axis that stands for all of `batch`.

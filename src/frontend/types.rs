@@ -55,6 +55,7 @@ impl Promotion {
         }
         Ok(match (a, b) {
             (I1, other) | (other, I1) => other,
+            (I8, other) | (other, I8) => other,
             (I32, I64) | (I64, I32) => I64,
             // A float holds an integer only when its significand does; f64 is where NumPy stops.
             (I32 | I64, _) | (_, I32 | I64) | (F64, _) | (_, F64) => F64,
@@ -68,8 +69,8 @@ impl Promotion {
 pub(super) fn check_dtype(dtype: DType) -> Result<()> {
     use DType::*;
     ensure!(
-        matches!(dtype, I1 | I32 | I64 | F16 | BF16 | F32 | F64),
-        "element type {dtype} is not one of i1, i32, i64, f16, bf16, f32, f64"
+        matches!(dtype, I1 | I8 | I32 | I64 | F16 | BF16 | F32 | F64),
+        "element type {dtype} is not one of i1, i8, i32, i64, f16, bf16, f32, f64"
     );
     Ok(())
 }
@@ -118,6 +119,9 @@ mod tests {
             (F16, BF16, F32),
             (I32, I64, I64),
             (I1, BF16, BF16),
+            (I1, I8, I8),
+            (I8, F16, F16),
+            (I8, I64, I64),
         ] {
             assert_eq!(Promotion::NumPy.resolve(a, b).unwrap(), expected, "{a} and {b}");
             assert_eq!(Promotion::NumPy.resolve(b, a).unwrap(), expected, "{b} and {a}");

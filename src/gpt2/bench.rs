@@ -171,14 +171,15 @@ fn spread(times: &mut [Duration]) -> (f64, f64) {
 fn cost(config: &Config, tokens: usize, position: usize) -> (u64, u64) {
     let (width, layers, tokens, position) = (config.width as u64, config.layers as u64, tokens as u64, position as u64);
     let (mut bytes, mut operations) = (0, 0);
-    for (name, shape) in config.weights() {
+    for (name, dtype, shape) in config.arguments() {
         let elements: u64 = shape.iter().map(|n| *n as u64).product();
+        let size = dtype.size() as u64;
         match name.as_str() {
-            "wpe.weight" => bytes += 4 * width * tokens,
+            "wpe.weight" => bytes += size * width * tokens,
             // The head reads all of it, once for the last token.
-            "wte.weight" => (bytes, operations) = (bytes + 4 * elements, operations + 2 * elements),
+            "wte.weight" => (bytes, operations) = (bytes + size * elements, operations + 2 * elements),
             _ => {
-                bytes += 4 * elements;
+                bytes += size * elements;
                 operations += if shape.len() == 2 { 2 * elements * tokens } else { 0 };
             }
         }

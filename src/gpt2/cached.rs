@@ -5,7 +5,7 @@
 
 use super::{
     config::Config,
-    functions::{attend, attention, causal, embed, feedforward, ids, project},
+    functions::{attend, attention, causal, embed, feedforward, ids, project, rows},
 };
 use crate::{
     DType,
@@ -31,7 +31,7 @@ pub fn step(config: &Config, window: usize, logits: bool) -> Result<Function> {
     let inputs = Inputs::new(&g, config, window);
     let token = ids(&g, "token", config, 1).writable();
     let position = g.input_in_range("position", DType::I32, &[1], 0..window as i64).writable();
-    let mut x = inputs["wte.weight"].gather(token, 0) + inputs["wpe.weight"].gather(position, 0);
+    let mut x = rows(token, &|name| inputs[name]) + inputs["wpe.weight"].gather(position, 0);
     let seen = g.iota(DType::I32, &[window], 0).at_most(position);
     let mut results = Vec::new();
     for layer in 0..config.layers {
@@ -54,7 +54,7 @@ pub fn prefill(config: &Config, tokens: usize, window: usize, logits: bool) -> R
     let inputs = Inputs::new(&g, config, window);
     let ids = ids(&g, "ids", config, tokens);
     let length = g.input_in_range("length", DType::I32, &[1], 1..tokens as i64 + 1);
-    let mut x = embed(ids, inputs["wte.weight"], inputs["wpe.weight"]);
+    let mut x = embed(ids, &|name| inputs[name]);
     let start = g.scalar(DType::I32, 0.0);
     let mut results = Vec::new();
     for layer in 0..config.layers {
@@ -79,9 +79,10 @@ impl<'g> std::ops::Index<&str> for Inputs<'g> {
 
 impl<'g> Inputs<'g> {
     fn new(g: &'g Graph, config: &Config, window: usize) -> Inputs<'g> {
-        let input = |(name, shape): (String, Vec<usize>)| (name.clone(), g.input(&name, DType::F32, &shape));
-        let mut inputs: HashMap<_, _> = config.weights().into_iter().map(input).collect();
-        inputs.extend(cache(config, window).into_iter().map(input).map(|(name, value)| (name, value.writable())));
+        let input = |(name, dtype, shape): (String, DType, Vec<usize>)| (name.clone(), g.input(&name, dtype, &shape));
+        let mut inputs: HashMap<_, _> = config.arguments().into_iter().map(input).collect();
+        let caches = cache(config, window).into_iter().map(|(name, shape)| (name, DType::F32, shape));
+        inputs.extend(caches.map(input).map(|(name, value)| (name, value.writable())));
         Inputs(inputs)
     }
 

@@ -2,9 +2,10 @@
 //!
 //! Refused: every setting under which the model would compute something else than the functions here do.
 
+use crate::DType;
 use anyhow::{Context, Result, bail, ensure};
 use serde::Deserialize;
-use std::path::Path;
+use std::{path::Path, str::FromStr};
 
 /// The sizes of a GPT-2.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -21,6 +22,33 @@ pub struct Config {
     pub context: usize,
     /// The number of different tokens.
     pub vocabulary: usize,
+    /// How functions take the matrices; the other weights are `f32`.
+    pub matrices: Matrices,
+}
+
+/// Element types of the matrices, of which products with `f32` add up in `f32`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Matrices {
+    /// `f32`, as in the checkpoint.
+    #[default]
+    F32,
+    /// `bf16`, to nearest.
+    Bf16,
+    /// `i8` between -127 and 127, with an `f32` factor for each output: `x.weight` comes with `x.scale`.
+    Int8,
+}
+
+impl FromStr for Matrices {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Matrices, String> {
+        match text {
+            "f32" => Ok(Matrices::F32),
+            "bf16" => Ok(Matrices::Bf16),
+            "int8" => Ok(Matrices::Int8),
+            _ => Err(format!("weights are f32, bf16 or int8, not `{text}`")),
+        }
+    }
 }
 
 /// What every GPT-2 adds to a variance.
@@ -87,6 +115,7 @@ impl Config {
             hidden: size("n_inner", file.n_inner.or(Some(4 * width)))?,
             context: size("n_positions", file.n_positions.or(file.n_ctx))?,
             vocabulary: size("vocab_size", file.vocab_size)?,
+            matrices: Matrices::F32,
         };
         ensure!(
             width.is_multiple_of(config.heads),
@@ -105,7 +134,15 @@ impl Config {
             "1558M" => (48, 25, 1600),
             _ => bail!("there is no GPT-2 of '{name}' parameters: use 124M, 355M, 774M or 1558M"),
         };
-        Ok(Config { layers, heads, width, hidden: 4 * width, context: 1024, vocabulary: 50257 })
+        Ok(Config {
+            layers,
+            heads,
+            width,
+            hidden: 4 * width,
+            context: 1024,
+            vocabulary: 50257,
+            matrices: Matrices::F32,
+        })
     }
 
     /// The names and shapes of all weights, in the order of the function's arguments. Matrices are `[in, out]`.
@@ -135,6 +172,34 @@ impl Config {
         }
         weights.extend([("ln_f.weight".to_string(), vec![w]), ("ln_f.bias".to_string(), vec![w])]);
         weights
+    }
+
+    /// What functions take of the weights: names, element types and shapes in the order of their arguments. That is
+    /// [`Config::weights`], with matrices as [`Config::matrices`] says and factors after the matrix that they belong to.
+    pub fn arguments(&self) -> Vec<(String, DType, Vec<usize>)> {
+        let mut arguments = Vec::new();
+        for (name, shape) in self.weights() {
+            let channels = self.channels(&name, &shape);
+            let dtype = match self.matrices {
+                Matrices::Bf16 if channels.is_some() => DType::BF16,
+                Matrices::Int8 if channels.is_some() => DType::I8,
+                _ => DType::F32,
+            };
+            arguments.push((name.clone(), dtype, shape.clone()));
+            if let (DType::I8, Some(axis)) = (dtype, channels) {
+                arguments.push((name.replace(".weight", ".scale"), DType::F32, vec![shape[axis]]));
+            }
+        }
+        arguments
+    }
+
+    /// The axis of a matrix that counts its outputs; `None` of a weight that no product reads.
+    pub(super) fn channels(&self, name: &str, shape: &[usize]) -> Option<usize> {
+        match name {
+            "wte.weight" => Some(0),
+            "wpe.weight" => None,
+            _ => (shape.len() == 2).then_some(1),
+        }
     }
 }
 

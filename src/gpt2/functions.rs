@@ -23,10 +23,13 @@ pub fn padded(config: &Config, tokens: usize) -> usize {
 pub fn fused(config: &Config, tokens: usize) -> Result<Function> {
     let g = Graph::new();
     let ids = ids(&g, "ids", config, tokens);
-    let weights: HashMap<String, Value> =
-        config.weights().into_iter().map(|(name, shape)| (name.clone(), g.input(&name, DType::F32, &shape))).collect();
+    let weights: HashMap<String, Value> = config
+        .arguments()
+        .into_iter()
+        .map(|(name, dtype, shape)| (name.clone(), g.input(&name, dtype, &shape)))
+        .collect();
     let weight = |name: &str| weights[name];
-    let mut x = embed(ids, weight("wte.weight"), weight("wpe.weight"));
+    let mut x = embed(ids, &weight);
     for layer in 0..config.layers {
         let of_layer = |name: &str| weight(&format!("h.{layer}.{name}"));
         x = attend(config, x, &of_layer, causal);
@@ -45,17 +48,19 @@ pub fn fused(config: &Config, tokens: usize) -> Result<Function> {
 /// Weights of a block are named without the prefix `h.N.`.
 pub fn sublayer(config: &Config, name: &str, tokens: usize) -> Result<Function> {
     let g = Graph::new();
-    let shapes: HashMap<String, Vec<usize>> = config.weights().into_iter().collect();
-    // A block's weights in the first one's shape.
+    let arguments = config.arguments();
+    // Of a block the first one's type and shape.
     let weight = |name: &str| {
-        let shape = shapes.get(name).unwrap_or_else(|| &shapes[&format!("h.0.{name}")]);
-        g.input(name, DType::F32, shape)
+        let known = arguments.iter().find(|(n, ..)| n.strip_prefix("h.0.").unwrap_or(n) == name);
+        // Only names that a published model has are asked for.
+        let (_, dtype, shape) = known.cloned().unwrap_or((String::new(), DType::F32, Vec::new()));
+        g.input(name, dtype, &shape)
     };
     let state = || g.input("x", DType::F32, &[tokens, config.width]);
     let results = match name {
         "embed" => {
             let ids = ids(&g, "ids", config, tokens);
-            vec![("embedding", embed(ids, weight("wte.weight"), weight("wpe.weight")))]
+            vec![("embedding", embed(ids, &weight))]
         }
         "attend" => vec![("attention", attend(config, state(), &weight, causal))],
         "feedforward" => vec![("output", feedforward(state(), &weight))],
@@ -72,9 +77,27 @@ pub(super) fn ids<'g>(g: &'g Graph, name: &str, config: &Config, tokens: usize) 
     g.input_in_range(name, DType::I32, &[tokens], 0..config.vocabulary as i64)
 }
 
-pub(super) fn embed<'g>(ids: Value<'g>, wte: Value<'g>, wpe: Value<'g>) -> Value<'g> {
+pub(super) fn embed<'g>(ids: Value<'g>, weight: &dyn Fn(&str) -> Value<'g>) -> Value<'g> {
     let tokens = ids.shape().first().copied().unwrap_or(0);
-    wte.gather(ids, 0) + wpe.slice(0, 0..tokens)
+    rows(ids, weight) + weight("wpe.weight").slice(0, 0..tokens)
+}
+
+/// The tokens' vectors.
+pub(super) fn rows<'g>(ids: Value<'g>, weight: &dyn Fn(&str) -> Value<'g>) -> Value<'g> {
+    let wte = weight("wte.weight");
+    let rows = wte.gather(ids, 0).cast(DType::F32);
+    match wte.dtype() {
+        DType::I8 => rows * weight("wte.scale").gather(ids, 0).reshape(&[ids.shape()[0], 1]),
+        _ => rows,
+    }
+}
+
+/// `x` times the matrix `name.weight`, whatever its elements are.
+fn times<'g>(x: Value<'g>, name: &str, weight: &dyn Fn(&str) -> Value<'g>) -> Value<'g> {
+    let matrix = weight(&format!("{name}.weight"));
+    let product = x.matmul_in(DType::F32, if name == "wte" { matrix.transpose(&[]) } else { matrix });
+    // A channel's factor does not depend on what is summed up.
+    if matrix.dtype() == DType::I8 { product * weight(&format!("{name}.scale")) } else { product }
 }
 
 /// A block's attention and its residual; `attention` makes `[tokens, width]` of queries, keys and values, each `[heads, tokens,
@@ -86,8 +109,8 @@ pub(super) fn attend<'g>(
     attention: impl FnOnce([Value<'g>; 3]) -> Value<'g>,
 ) -> Value<'g> {
     let normal = layer_norm(x, weight("ln_1.weight"), weight("ln_1.bias"));
-    let context = attention(heads(config, normal, weight("attn.c_attn.weight"), weight("attn.c_attn.bias")));
-    x + affine(context, weight("attn.c_proj.weight"), weight("attn.c_proj.bias"))
+    let context = attention(heads(config, normal, weight));
+    x + affine(context, "attn.c_proj", weight)
 }
 
 /// Attention in which no position sees a later one.
@@ -97,24 +120,25 @@ pub(super) fn causal([q, k, v]: [Value; 3]) -> Value {
 
 pub(super) fn feedforward<'g>(x: Value<'g>, weight: &dyn Fn(&str) -> Value<'g>) -> Value<'g> {
     let normal = layer_norm(x, weight("ln_2.weight"), weight("ln_2.bias"));
-    let hidden = gelu(affine(normal, weight("mlp.c_fc.weight"), weight("mlp.c_fc.bias")));
-    x + affine(hidden, weight("mlp.c_proj.weight"), weight("mlp.c_proj.bias"))
+    let hidden = gelu(affine(normal, "mlp.c_fc", weight));
+    x + affine(hidden, "mlp.c_proj", weight)
 }
 
 pub(super) fn project<'g>(x: Value<'g>, weight: &dyn Fn(&str) -> Value<'g>) -> (Value<'g>, Value<'g>) {
     let normal = layer_norm(x, weight("ln_f.weight"), weight("ln_f.bias"));
-    (normal, normal.matmul(weight("wte.weight").transpose(&[])))
+    (normal, times(normal, "wte", weight))
 }
 
-fn affine<'g>(x: Value<'g>, weight: Value<'g>, bias: Value<'g>) -> Value<'g> {
-    x.matmul(weight) + bias
+fn affine<'g>(x: Value<'g>, name: &str, weight: &dyn Fn(&str) -> Value<'g>) -> Value<'g> {
+    times(x, name, weight) + weight(&format!("{name}.bias"))
 }
 
 /// Queries, keys and values of `x` (`[tokens, width]`), each `[heads, tokens, width / heads]`.
-fn heads<'g>(config: &Config, x: Value<'g>, weight: Value<'g>, bias: Value<'g>) -> [Value<'g>; 3] {
+fn heads<'g>(config: &Config, x: Value<'g>, weight: &dyn Fn(&str) -> Value<'g>) -> [Value<'g>; 3] {
     let (tokens, head) = (x.shape().first().copied().unwrap_or(0), config.width / config.heads);
     // Reshaped before it is cut, so that each part is a contiguous view; the bias' loop does the transposing.
-    let parts = x.matmul(weight).reshape(&[tokens, 3, config.heads, head]) + bias.reshape(&[3, config.heads, head]);
+    let bias = weight("attn.c_attn.bias").reshape(&[3, config.heads, head]);
+    let parts = times(x, "attn.c_attn", weight).reshape(&[tokens, 3, config.heads, head]) + bias;
     let parts = parts.transpose(&[1, 2, 0, 3]);
     [0, 1, 2].map(|part| parts.index(0, part))
 }

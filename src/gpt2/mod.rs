@@ -16,7 +16,7 @@ mod weights;
 
 pub use bench::{Figure, Plan, bench, read_bandwidth};
 pub use cached::{cache, prefill, step};
-pub use config::Config;
+pub use config::{Config, Matrices};
 pub use decoder::{Decoder, Output};
 pub use emit::{Emitted, Sizes, emit};
 pub use functions::{FUNCTIONS, fused, padded, sublayer};

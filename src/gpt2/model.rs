@@ -1,6 +1,10 @@
 //! A model as the command line names it.
 
-use super::{config::Config, tokenizer::Tokenizer, weights::Weights};
+use super::{
+    config::{Config, Matrices},
+    tokenizer::Tokenizer,
+    weights::Weights,
+};
 use anyhow::{Context, Result, ensure};
 use std::path::{Path, PathBuf};
 
@@ -30,6 +34,12 @@ impl Model {
         let weights = Weights::open(&directory.join("model.safetensors"), &config)?;
         let tokenizer = Tokenizer::open(directory)?;
         Ok(Model { config, weights, tokenizer, directory: Some(directory.to_path_buf()) })
+    }
+
+    /// The same with matrices of another type, made from those in `f32`.
+    pub fn with_matrices(self, matrices: Matrices) -> Result<Model> {
+        let config = Config { matrices, ..self.config };
+        Ok(Model { weights: self.weights.narrowed(&config)?, config, ..self })
     }
 
     /// The configuration alone of what `name` says.

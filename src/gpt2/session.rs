@@ -75,7 +75,7 @@ impl<'m> Session<'m> {
         if memory.is_some() {
             gpu_chip()?;
         }
-        let names = model.config.weights().into_iter().map(|(name, _)| name);
+        let names = model.config.arguments().into_iter().map(|(name, ..)| name);
         let weights = names.map(|name| {
             let host: Value = model.weights.get(&name)?.clone().into();
             let weight = if let Some(memory) = memory { host.to_device(memory)? } else { host };

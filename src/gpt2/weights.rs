@@ -1,11 +1,11 @@
 //! A GPT-2's weights: mapped from a checkpoint, or random.
 
-use super::config::Config;
+use super::config::{Config, Matrices};
 use crate::{DType, Tensor, io::safetensors::Safetensors};
 use anyhow::{Context, Result, bail, ensure};
 use std::{collections::HashMap, path::Path, thread};
 
-/// All weights of a model as `f32`, by their keys in the checkpoint. Cloning shares them.
+/// All weights of a model by their keys in the checkpoint, `f32` unless [`Weights::narrowed`]. Cloning shares them.
 #[derive(Clone, Debug)]
 pub struct Weights(HashMap<String, Tensor>);
 
@@ -76,6 +76,30 @@ impl Weights {
         })
     }
 
+    /// These, all `f32`, as the functions of `config` take them: matrices rounded to bf16, or to multiples of a 127th of the
+    /// largest magnitude among the weights of an output, which is the factor `.scale` (1 where all are zero).
+    pub fn narrowed(&self, config: &Config) -> Result<Weights> {
+        let mut narrow = self.clone();
+        for (name, shape) in config.weights() {
+            let Some(channels) = config.channels(&name, &shape) else { continue };
+            let weight = self.get(&name)?;
+            let elements = weight.as_slice::<f32>().with_context(|| format!("{name} is no f32"))?;
+            match config.matrices {
+                Matrices::F32 => {}
+                Matrices::Bf16 => {
+                    let rounded: Vec<half::bf16> = elements.iter().map(|v| half::bf16::from_f32(*v)).collect();
+                    narrow.set(&name, Tensor::from_slice(&shape, &rounded));
+                }
+                Matrices::Int8 => {
+                    let (quantised, scales) = quantise(elements, &shape, channels);
+                    narrow.set(&name, Tensor::from_slice(&shape, &quantised));
+                    narrow.set(&name.replace(".weight", ".scale"), Tensor::from_slice(&[scales.len()], &scales));
+                }
+            }
+        }
+        Ok(narrow)
+    }
+
     /// Puts another array in the place of a weight.
     pub fn set(&mut self, name: &str, tensor: Tensor) {
         self.0.insert(name.to_string(), tensor);
@@ -85,6 +109,21 @@ impl Weights {
     pub fn get(&self, name: &str) -> Result<&Tensor> {
         self.0.get(name).with_context(|| format!("the model has no weight '{name}'"))
     }
+}
+
+/// The elements of a matrix as integers between -127 and 127, and the factor of each place along axis `channels` (0 or 1).
+fn quantise(elements: &[f32], shape: &[usize], channels: usize) -> (Vec<i8>, Vec<f32>) {
+    let columns = shape[1];
+    let channel = |index: usize| if channels == 0 { index / columns } else { index % columns };
+    let mut scales = vec![0f32; shape[channels]];
+    for (index, element) in elements.iter().enumerate() {
+        let scale = &mut scales[channel(index)];
+        *scale = scale.max(element.abs());
+    }
+    scales.iter_mut().for_each(|scale| *scale = if *scale > 0.0 { *scale / 127.0 } else { 1.0 });
+    let rounded =
+        elements.iter().enumerate().map(|(index, element)| (element / scales[channel(index)]).round_ties_even() as i8);
+    (rounded.collect(), scales)
 }
 
 /// Keys that checkpoints have beside the weights.
@@ -134,10 +173,10 @@ pub(super) fn random(shape: &[usize], seed: u64, mean: f32, deviation: f32) -> T
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::io::safetensors::write;
+    use crate::{gpt2::Matrices, io::safetensors::write};
 
     fn small() -> Config {
-        Config { layers: 1, heads: 2, width: 4, hidden: 16, context: 8, vocabulary: 10 }
+        Config { layers: 1, heads: 2, width: 4, hidden: 16, context: 8, vocabulary: 10, matrices: Matrices::F32 }
     }
 
     fn open_edited(edit: impl FnOnce(&mut Vec<(String, Tensor)>)) -> Result<Weights> {
@@ -193,6 +232,33 @@ mod tests {
         .unwrap();
         assert_eq!(weights.get("wte.weight").unwrap().as_slice(), Some(&[1.5f32; 40][..]));
         assert_eq!(weights.get("wpe.weight").unwrap().as_slice(), Some(&[-0.25f32; 32][..]));
+    }
+
+    #[test]
+    fn narrow_weights_are_off_by_half_a_step() {
+        let weights = Weights::random(&small(), 3);
+        for matrices in [Matrices::Bf16, Matrices::Int8] {
+            let config = Config { matrices, ..small() };
+            let narrow = weights.narrowed(&config).unwrap();
+            for (name, dtype, shape) in config.arguments() {
+                let tensor = narrow.get(&name).unwrap();
+                assert_eq!((tensor.dtype(), tensor.shape()), (dtype, &shape[..]), "{name}");
+                let Some(channels) = config.channels(&name, &shape) else { continue };
+                let scales = narrow.get(&name.replace(".weight", ".scale")).ok().cloned();
+                let wide = weights.get(&name).unwrap().to_f64().unwrap();
+                for (index, (got, expected)) in tensor.to_f64().unwrap().iter().zip(&wide).enumerate() {
+                    let channel = if channels == 0 { index / shape[1] } else { index % shape[1] };
+                    let scale = scales.as_ref().map(|s| f64::from(s.as_slice::<f32>().unwrap()[channel]));
+                    let most = scale.map_or(expected.abs() / 256.0, |s| s / 2.0 + 1e-9);
+                    assert!(
+                        (got * scale.unwrap_or(1.0) - expected).abs() <= most,
+                        "{name}[{index}]: {got} for {expected}"
+                    );
+                }
+            }
+        }
+        let (zeros, scales) = quantise(&[0.0, -3.0, 0.0, 1.5], &[2, 2], 1);
+        assert_eq!((zeros, scales), (vec![0, -127, 0, 64], vec![1.0, 3.0 / 127.0]));
     }
 
     #[test]

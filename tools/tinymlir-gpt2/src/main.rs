@@ -7,8 +7,8 @@ use tinymlir::{
     compile::{self, Memory, Options, Precision, Schedule, Stage, Target},
     cuda,
     gpt2::{
-        Config, Event, Mode, Model, Plan, Sampling, Session, Sizes, Stream, Tolerance, bench, emit, read_bandwidth,
-        verify,
+        Config, Event, Matrices, Mode, Model, Plan, Sampling, Session, Sizes, Stream, Tolerance, bench, emit,
+        read_bandwidth, verify,
     },
     io::{Staged, safetensors, write_atomically},
 };
@@ -118,6 +118,9 @@ struct Run {
 
 #[derive(Args, Clone)]
 struct Device {
+    /// The matrices' element type: f32, bf16, or int8 with a factor for each output; products add up in f32
+    #[arg(long, value_name = "TYPE", default_value = "f32")]
+    weights: Matrices,
     /// Compile for an NVIDIA GPU; what runs, runs on the one here
     #[arg(long)]
     gpu: bool,
@@ -206,7 +209,7 @@ pub fn main() -> ExitCode {
 
 fn open(run: &Run) -> Result<Model> {
     let start = Instant::now();
-    let model = Model::open(&run.model)?;
+    let model = Model::open(&run.model)?.with_matrices(run.device.weights)?;
     eprintln!("loaded {} in {:.3} s", run.model, start.elapsed().as_secs_f64());
     Ok(model)
 }
@@ -288,7 +291,7 @@ fn measure(arguments: &Bench) -> Result<()> {
     }
     let plan = Plan { prefill, decode, window, calls };
     let options = arguments.device.options();
-    let model = Model::open(&arguments.model)?;
+    let model = Model::open(&arguments.model)?.with_matrices(arguments.device.weights)?;
     if !arguments.device.gpu {
         eprintln!("memory reads {:.2} GB/s", read_bandwidth() / 1e9);
     }
@@ -298,7 +301,7 @@ fn measure(arguments: &Bench) -> Result<()> {
 }
 
 fn print(arguments: &Emit) -> Result<()> {
-    let config: Config = Model::config(&arguments.model)?;
+    let config = Config { matrices: arguments.device.weights, ..Model::config(&arguments.model)? };
     let names: Vec<&str> = arguments.names.iter().map(String::as_str).collect();
     let sizes = Sizes { tokens: arguments.tokens, window: arguments.window, logits: arguments.logits };
     let emitted = emit(&names, &config, sizes)?;
