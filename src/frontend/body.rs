@@ -68,6 +68,7 @@ impl Body<'_> {
         let pick = |f: &'static str, i: &'static str| if float { f } else { i };
         match map {
             Map::Cast => self.cast(&args[0], from, dtype),
+            Map::Bits => self.op(format_args!("arith.bitcast {} : {from} to {dtype}", args[0])),
             Map::Select => self.op(format_args!("arith.select {}, {}, {} : {dtype}", args[0], args[1], args[2])),
             Map::Iota(axis) => {
                 let index = self.index(dimensions[axis]);
@@ -122,6 +123,8 @@ impl Body<'_> {
                     Map::Minimum => pick("arith.minimumf", "arith.minsi"),
                     Map::And => "arith.andi",
                     Map::Or => "arith.ori",
+                    Map::Xor => "arith.xori",
+                    Map::ShiftRight => "arith.shrui",
                     // Division is refused for integers.
                     _ => "arith.divf",
                 };

@@ -34,6 +34,7 @@ enum Domain {
     /// Under NumPy's policy integers become `f64`.
     Float,
     Number,
+    Integer,
     Bool,
     Any,
 }
@@ -110,6 +111,20 @@ impl<'g> Value<'g> {
         self.graph.node(Type::new(dtype, &shape), op)
     }
 
+    /// The bits of each `f32` or `f64`, as an `i32` or `i64`.
+    #[track_caller]
+    pub fn bits(self) -> Value<'g> {
+        self.apply("bits", &[], || {
+            let ty = self.ty();
+            let dtype = match ty.dtype {
+                DType::F32 => DType::I32,
+                DType::F64 => DType::I64,
+                other => bail!("takes f32 or f64, not {other}"),
+            };
+            Ok(self.graph.node(Type::new(dtype, &ty.shape), Op::Map(Map::Bits, vec![self.id])))
+        })
+    }
+
     #[track_caller]
     fn unary(self, what: &str, map: Map, domain: Domain) -> Value<'g> {
         self.apply(what, &[], || {
@@ -165,6 +180,8 @@ impl<'g> Value<'g> {
             Domain::Bool => Ok(self),
             Domain::Number if dtype == DType::I1 => bail!("takes numbers, not i1 (cast first)"),
             Domain::Number => Ok(self),
+            Domain::Integer if dtype == DType::I1 || dtype.is_float() => bail!("takes integers, not {dtype}"),
+            Domain::Integer => Ok(self),
             Domain::Float if dtype.is_float() => Ok(self),
             Domain::Float if self.graph.promotion() == Promotion::NumPy => Ok(self.converted(DType::F64)),
             Domain::Float => bail!("takes floats, not {dtype} (cast first, or switch NumPy's promotion on)"),
@@ -272,6 +289,10 @@ binary! {
     maximum Map::Maximum, Number;
     /// The smaller one; NaN if either is.
     minimum Map::Minimum, Number;
+    /// The bits in which the integers differ.
+    xor Map::Xor, Integer;
+    /// The bits of an integer moved down by `other` places, fewer than it has; zeros come in.
+    shift_right Map::ShiftRight, Integer;
     /// Whether both are equal, as `i1`.
     equals Map::Compare(Comparison::Eq), Any;
     /// Whether they differ, as `i1`; true for NaN.

@@ -31,12 +31,17 @@ pub(super) enum Map {
     Minimum,
     And,
     Or,
+    Xor,
+    /// Zeros come in from the left.
+    ShiftRight,
     Not,
     Compare(Comparison),
     /// Condition, then, else.
     Select,
     /// To the node's element type.
     Cast,
+    /// The bits, as an integer of the same width.
+    Bits,
     /// The operand where column <= row of the last two axes, else the number.
     Causal(f64),
     /// The position along an axis; no operand.

@@ -68,6 +68,17 @@ fn broadcasting_and_arithmetic() {
 }
 
 #[test]
+fn bits() {
+    cases(&[
+        (|_, _, ids| ids.xor(3.0).cast(F32), &[1., 3., 2., 2.]),
+        (|_, _, ids| ((ids - 3.0).cast(I64).shift_right(ids.cast(I64) + 60.0)).cast(F32), &[3., 15., 7., 7.]),
+        (|_, _, ids| (ids - 2.0).shift_right(31.0).cast(F32), &[0., 1., 1., 1.]),
+        (|x, _, _| x.index(0, 0).bits().cast(F64).cast(F32), &[0., 1065353216., 1073741824.]),
+        (|x, _, _| (-x.index(0, 0).cast(F64)).bits().shift_right(52.0).cast(F32), &[2048., 3071., 3072.]),
+    ]);
+}
+
+#[test]
 fn reductions() {
     cases(&[
         (|x, _, _| x.sum(&[], false), &[15.]),

@@ -3,7 +3,7 @@
 //! Operations count a multiplication and an addition as two, of products alone; bytes count each weight and each row of the
 //! cache that the result depends on once, as a machine without any reuse across calls must move them.
 
-use super::{Config, Model, Session};
+use super::{Choice, Config, Model, Session};
 use crate::{
     compile::{Options, Target},
     cuda,
@@ -107,7 +107,7 @@ pub fn bench(
         let prefill = index < plan.prefill.len();
         let start = Instant::now();
         let prompt = if prefill { tokens } else { plan.prefill.first().copied().unwrap_or(1) };
-        let (decoder, _) = session.decoder(prompt, window, false)?;
+        let (decoder, _) = session.decoder(prompt, window, Choice::default())?;
         let compile_seconds = start.elapsed().as_secs_f64();
         let ids: Vec<u32> = (0..tokens).map(|i| (i * 7919 % config.vocabulary) as u32).collect();
         let (mut times, mut device, mut launches) = (Vec::new(), Vec::new(), 0);

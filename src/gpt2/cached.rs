@@ -5,14 +5,25 @@
 
 use super::{
     config::Config,
+    draw::{Draw, drawn},
     functions::{attend, attention, causal, embed, feedforward, ids, project, rows},
+    sample::ID_BITS,
 };
 use crate::{
     DType,
     frontend::{Function, Graph, Value},
 };
-use anyhow::Result;
+use anyhow::{Result, ensure};
 use std::collections::HashMap;
+
+/// How the functions with a cache choose a token, and whether they return what they chose from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Choice {
+    /// How the token is drawn; `None` for the largest logit.
+    pub draw: Option<Draw>,
+    /// Whether logits are returned.
+    pub logits: bool,
+}
 
 /// Names of the cache's arrays and their shape, `[heads, window, width / heads]`: the keys and the values of each block.
 pub fn cache(config: &Config, window: usize) -> Vec<(String, Vec<usize>)> {
@@ -22,11 +33,13 @@ pub fn cache(config: &Config, window: usize) -> Vec<(String, Vec<usize>)> {
 }
 
 /// One token more, as the function `step` of every weight, the cache over `window` positions, `token` and `position`, each
-/// `i32[1]`: writes the token's keys and values at the position, and in the place of token and position the next ones, chosen
-/// greedily. Returns those, with `logits` (`[1, vocabulary]`) where asked, and the cache.
+/// `i32[1]`: writes the token's keys and values at the position, and in the place of token and position the next ones.
+/// Returns those, with `logits` (`[1, vocabulary]`) where asked, `random` where the token is drawn, and the cache.
+///
+/// The token is that of the largest logit, or drawn as [`Draw`] says, which adds arguments.
 ///
 /// A NaN among the logits makes a token outside the vocabulary, which the next step refuses.
-pub fn step(config: &Config, window: usize, logits: bool) -> Result<Function> {
+pub fn step(config: &Config, window: usize, choice: Choice) -> Result<Function> {
     let g = Graph::new();
     let inputs = Inputs::new(&g, config, window);
     let token = ids(&g, "token", config, 1).writable();
@@ -41,15 +54,15 @@ pub fn step(config: &Config, window: usize, logits: bool) -> Result<Function> {
         });
     }
     results.push(("position".into(), (position + 1.0).store(position)));
-    inputs.finish(&g, "step", x, logits, |next| next.store(token), results)
+    inputs.finish(&g, "step", x, choice, |next| next.store(token), results)
 }
 
 /// A prompt, as the function `prefill` of every weight, the cache over `window` positions, `ids` (`i32[tokens]`, of which the
-/// first `length` count) and `length` (`i32[1]`): writes the cache from position 0 on. Returns the greedily chosen `token`, whose
-/// position is `length`, `logits` (`[1, vocabulary]`) where asked, and the cache.
+/// first `length` count) and `length` (`i32[1]`): writes the cache from position 0 on. Returns the `token` that follows, chosen as
+/// by [`step`], whose position is `length`; `logits` (`[1, vocabulary]`) where asked, `random` where it is drawn, and the cache.
 ///
 /// Rows of the padding are written too; each is overwritten before a step looks at it.
-pub fn prefill(config: &Config, tokens: usize, window: usize, logits: bool) -> Result<Function> {
+pub fn prefill(config: &Config, tokens: usize, window: usize, choice: Choice) -> Result<Function> {
     let g = Graph::new();
     let inputs = Inputs::new(&g, config, window);
     let ids = ids(&g, "ids", config, tokens);
@@ -64,7 +77,7 @@ pub fn prefill(config: &Config, tokens: usize, window: usize, logits: bool) -> R
         });
     }
     let last = x.gather(length + -1.0, 0);
-    inputs.finish(&g, "prefill", last, logits, |next| next, results)
+    inputs.finish(&g, "prefill", last, choice, |next| next, results)
 }
 
 /// The weights and the cache, by name.
@@ -120,37 +133,54 @@ impl<'g> Inputs<'g> {
         g: &'g Graph,
         name: &str,
         x: Value<'g>,
-        with_logits: bool,
+        choice: Choice,
         place: impl FnOnce(Value<'g>) -> Value<'g>,
         others: Vec<(String, Value<'g>)>,
     ) -> Result<Function> {
         let (_, logits) = project(x, &|name| self[name]);
-        let mut results = vec![("token", place(greedy(logits)))];
-        if with_logits {
-            results.push(("logits", logits));
-        }
+        let (token, random) = match choice.draw {
+            None => (argmax(logits), None),
+            Some(draw) => {
+                let vocabulary = logits.shape().iter().product::<usize>();
+                ensure!(
+                    vocabulary <= 1 << ID_BITS,
+                    "a token is drawn from at most {} and the vocabulary has {vocabulary} (run with --uncached)",
+                    1 << ID_BITS
+                );
+                let (token, random) = drawn(g, logits, draw);
+                (token, Some(random))
+            }
+        };
+        let mut results = vec![("token", place(token))];
+        results.extend(choice.logits.then_some(("logits", logits)));
+        results.extend(random.map(|random| ("random", random)));
         results.extend(others.iter().map(|(name, value)| (name.as_str(), *value)));
         g.finish(name, &results)
     }
 }
 
-/// The parts that the search for the largest logit is split into: on a device each is a thread's.
+/// The parts that a long row is split into: on a device each is a thread's.
 const PARTS: usize = 256;
 
-/// The position of the largest of `[1, n]` logits, the first of equal ones, as `i32[1]`; at least `n` where there is a NaN.
-///
-/// In two stages, within parts and across them, so that the long one is parallel.
-fn greedy<'g>(logits: Value<'g>) -> Value<'g> {
-    let size = logits.shape().iter().product::<usize>();
+/// `[1, n]` elements as `[parts, length]`, with `fill` behind the last one.
+pub(super) fn parts(row: Value, fill: f64) -> Value {
+    let size = row.shape().iter().product::<usize>();
     let parts = PARTS.min(size);
     let length = size.div_ceil(parts.max(1));
-    let g = logits.graph();
-    let padding = parts * length - size;
-    let grid = match padding {
-        0 => logits,
-        _ => logits.concat(&[g.scalar(DType::F32, f64::NEG_INFINITY).broadcast_to(&[1, padding])], 1),
+    let padded = match parts * length - size {
+        0 => row,
+        padding => row.concat(&[row.graph().scalar(row.dtype(), fill).broadcast_to(&[1, padding])], 1),
     };
-    let grid = grid.reshape(&[parts, length]);
+    padded.reshape(&[parts, length])
+}
+
+/// The position of the largest of `[1, n]` floats, the first of equal ones, as `i32[1]`; at least `n` where there is a NaN.
+///
+/// In two stages, within parts and across them, so that the long one is parallel.
+pub(super) fn argmax<'g>(row: Value<'g>) -> Value<'g> {
+    let g = row.graph();
+    let grid = parts(row, f64::NEG_INFINITY);
+    let [parts, length] = grid.shape().try_into().unwrap_or([1, 1]);
     // One row, so that the last stage writes `i32[1]` and no scalar that would have to be copied.
     let across = |of_parts: Value<'g>| of_parts.reshape(&[1, parts]);
     let largest = across(grid.max(&[1], false)).max(&[1], true);
@@ -167,12 +197,12 @@ mod tests {
         frontend::module,
     };
 
-    /// What [`greedy`] finds among `size` logits, all 1 but for those given.
+    /// What [`argmax`] finds among `size` logits, all 1 but for those given.
     fn found(size: usize, others: &[(usize, f32)]) -> i32 {
         let mut logits = vec![1f32; size];
         others.iter().for_each(|(index, value)| logits[*index] = *value);
         let g = Graph::new();
-        let next = greedy(g.input("logits", DType::F32, &[1, size]));
+        let next = argmax(g.input("logits", DType::F32, &[1, size]));
         let text = module(&[g.finish("main", &[("token", next)]).unwrap()]);
         let executable = compile(text.as_str(), &Options::default()).unwrap();
         let results = executable.call("main", &[Tensor::from_slice(&[1, size], &logits).into()]).unwrap();
@@ -180,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn greedy_takes_the_first_of_the_largest() {
+    fn argmax_takes_the_first_of_the_largest() {
         assert_eq!(found(1000, &[(998, 2.0), (999, 3.0), (3, 2.5)]), 999);
         // In one part, and in two of which the later one finds it as early.
         assert_eq!(found(1000, &[(2, 2.0), (3, 2.0)]), 2);

@@ -1,6 +1,6 @@
 //! GPT-2 with a key/value cache, compiled and run: a prompt once, then a token at a time.
 
-use super::{Model, cache, prefill, step};
+use super::{Choice, Draw, Model, Sampling, prefill, step};
 use crate::{
     DType, Tensor,
     compile::{Options, compile},
@@ -23,6 +23,8 @@ pub struct Decoder {
     tokens: usize,
     window: usize,
     vocabulary: usize,
+    /// How the functions draw a token.
+    draw: Option<Draw>,
     /// Where its arrays lie, on a GPU.
     memory: Option<Memory>,
     /// What `step` takes; between calls the only holder of the cache's memory.
@@ -37,21 +39,21 @@ pub struct Decoder {
 
 /// What a call computes.
 pub struct Output {
-    /// The next token, chosen greedily.
+    /// The next token.
     pub token: u32,
     /// `f32[1, vocabulary]`, where the functions return them.
     pub logits: Option<Value>,
 }
 
 impl Decoder {
-    /// Compiles for prompts of up to `tokens` tokens and texts of up to `window`, with logits where asked. `weights` are the
-    /// model's, where the target's code reads them.
+    /// Compiles for prompts of up to `tokens` tokens and texts of up to `window`, which choose tokens as `choice` says. `weights`
+    /// are the model's, where the target's code reads them.
     pub fn new(
         model: &Model,
         weights: &HashMap<String, Value>,
         options: &Options,
         (tokens, window): (usize, usize),
-        logits: bool,
+        choice: Choice,
     ) -> Result<Decoder> {
         let config = &model.config;
         ensure!(
@@ -60,22 +62,18 @@ impl Decoder {
             config.context
         );
         ensure!(tokens <= window, "{tokens} tokens do not fit a window of {window}");
-        let functions = [prefill(config, tokens, window, logits)?, step(config, window, logits)?];
+        let functions = [prefill(config, tokens, window, choice)?, step(config, window, choice)?];
         let executable = compile(module(&functions).as_str(), options)?;
         let memory = options.target.memory();
         let [prefill, step] = functions;
         let mut state = Vec::new();
         let mut places = HashMap::new();
-        let caches: HashMap<_, _> = cache(config, window).into_iter().collect();
         for argument in step.arguments() {
             let name = &argument.name;
-            let zeros = |dtype, shape: &[usize]| placed(Tensor::zeros(dtype, shape).into(), memory);
             places.insert(name.clone(), state.len());
-            state.push(match (weights.get(name), caches.get(name)) {
-                (Some(weight), _) => weight.clone(),
-                (None, Some(shape)) => zeros(DType::F32, shape)?,
-                (None, None) => zeros(DType::I32, &[1])?,
-            });
+            // The cache, the token and its position, and how tokens are drawn.
+            let zeros = || placed(Tensor::zeros(argument.ty.dtype, &argument.ty.shape).into(), memory);
+            state.push(weights.get(name).map_or_else(zeros, |weight| Ok(weight.clone()))?);
         }
         Ok(Decoder {
             recorded: None,
@@ -85,6 +83,7 @@ impl Decoder {
             tokens,
             window,
             vocabulary: config.vocabulary,
+            draw: choice.draw,
             memory,
             state,
             places,
@@ -193,6 +192,22 @@ impl Decoder {
     /// Puts another token in the place of the one that was chosen.
     pub fn set_token(&mut self, id: u32) -> Result<()> {
         self.set("token", Tensor::from_slice(&[1], &[id as i32]).into())
+    }
+
+    /// Draws the next tokens as `sampling` says, from its seed's first number on. It must name the arguments that the functions
+    /// were compiled for ([`Sampling::draw`]).
+    pub fn set_sampling(&mut self, sampling: &Sampling) -> Result<()> {
+        ensure!(sampling.draw() == self.draw, "the functions were compiled for another way of drawing tokens");
+        let Some(draw) = self.draw else { return Ok(()) };
+        self.set("temperature", Tensor::from_slice(&[1], &[sampling.temperature]).into())?;
+        self.set("random", Tensor::from_slice(&[1], &[sampling.seed as i64]).into())?;
+        if draw.top_k {
+            self.set("top_k", Tensor::from_slice(&[1], &[sampling.top_k as i64]).into())?;
+        }
+        if draw.top_p {
+            self.set("top_p", Tensor::from_slice(&[1], &[sampling.top_p]).into())?;
+        }
+        Ok(())
     }
 
     /// Goes to a position of the text: how many tokens of the cache count.

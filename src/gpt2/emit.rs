@@ -1,7 +1,7 @@
 //! GPT-2, its functions and the small cases as one module of text.
 
 use super::{
-    Config, FUNCTIONS,
+    Choice, Config, FUNCTIONS,
     cases::{CASES, case},
     fused, padded, prefill, step, sublayer,
 };
@@ -27,15 +27,15 @@ pub struct Sizes {
     pub tokens: usize,
     /// Positions that the cache holds; `None` for the whole context.
     pub window: Option<usize>,
-    /// Whether `prefill` and `step` return logits.
-    pub logits: bool,
+    /// How `prefill` and `step` choose a token, and whether they return logits.
+    pub choice: Choice,
 }
 
 /// The functions of those names: one of [`CASES`], one of [`FUNCTIONS`], `gpt2`, the whole pass as `main`, or with a cache
 /// [`prefill`] and [`step`]. Fails on other names, on one that occurs twice, and when the tokens do not fit the context or the
 /// window.
 pub fn emit(names: &[&str], config: &Config, sizes: Sizes) -> Result<Emitted> {
-    let Sizes { tokens, window, logits } = sizes;
+    let Sizes { tokens, window, choice } = sizes;
     if !(1..=config.context).contains(&tokens) {
         bail!("{tokens} tokens do not fit the model's context of {}", config.context);
     }
@@ -52,8 +52,8 @@ pub fn emit(names: &[&str], config: &Config, sizes: Sizes) -> Result<Emitted> {
         functions.push(match name {
             "gpt2" => fused(config, positions)?,
             "prefill" if positions > window => bail!("{positions} tokens do not fit the window of {window}"),
-            "prefill" => prefill(config, positions, window, logits)?,
-            "step" => step(config, window, logits)?,
+            "prefill" => prefill(config, positions, window, choice)?,
+            "step" => step(config, window, choice)?,
             _ if CASES.contains(&name) => case(name)?,
             _ if FUNCTIONS.contains(&name) => sublayer(config, name, positions)?,
             _ => bail!(

@@ -1,6 +1,6 @@
 //! Choosing a token from logits: the largest, or one at random by a seed.
 
-use super::{session::argmax, weights::mix};
+use super::{draw::Draw, session::argmax, weights::mix};
 use anyhow::{Result, ensure};
 
 /// How tokens are chosen. The default is the largest logit, the first of equal ones.
@@ -39,45 +39,65 @@ impl Sampling {
         Ok(())
     }
 
-    /// The token of a text's `index`-th choice.
+    /// Which arguments a function takes that draws like this; `None` where the largest logit is all that counts.
+    pub fn draw(&self) -> Option<Draw> {
+        (!self.is_greedy()).then_some(Draw { top_k: self.top_k > 0, top_p: self.top_p < 1.0 })
+    }
+
+    /// The token of a text's `index`-th choice. Fails on NaN.
     ///
-    /// In `f64`: tokens are sorted by logit, equal ones by id; the first `top_k` are kept; each weighs `exp((logit - largest) /
-    /// temperature)`; of those the shortest run is kept whose share is at least `top_p`; and the token is the first at which
-    /// the weights so far exceed `u` times their sum, `u` the 53 high bits of SplitMix64's output number `index` for the seed.
-    /// Fails on NaN.
+    /// Tokens are in the order of their logits, equal ones by id, -0 below 0. The first `top_k` are kept; each weighs
+    /// `exp((logit - largest) / temperature)`, rounded to a multiple of 2^-40; of those the shortest run is kept whose share is
+    /// at least `top_p`. The token is the one with the largest `logit / temperature - ln(-ln(u))`, `u` a uniform number of the
+    /// token's own: this draws from the softmax of what is kept (Gumbel's maximum; Gumbel, 1954). `u` is output number `id` of
+    /// SplitMix64 for a state that is its output number `index` for the seed: the 53 high bits and a half, over 2^53.
     pub fn choose(&self, logits: &[f32], index: u64) -> Result<u32> {
         let best = argmax(logits)?;
         if self.is_greedy() {
             return Ok(best);
         }
-        let mut order: Vec<u32> = (0..logits.len() as u32).collect();
-        let logit = |id: u32| logits[id as usize];
-        order.sort_by(|a, b| logit(*b).total_cmp(&logit(*a)).then(a.cmp(b)));
-        if self.top_k > 0 {
-            order.truncate(self.top_k);
+        let scaled = |id: u32| f64::from(logits[id as usize]) / self.temperature;
+        let mut kept: Vec<u32> = (0..logits.len() as u32).collect();
+        if self.top_k > 0 || self.top_p < 1.0 {
+            kept.sort_by(|a, b| logits[*b as usize].total_cmp(&logits[*a as usize]).then(a.cmp(b)));
         }
-        let weight = |id: u32| (f64::from(logit(id) - logit(best)) / self.temperature).exp();
-        let mut weights: Vec<f64> = order.iter().map(|id| weight(*id)).collect();
-        let reach = self.top_p * weights.iter().sum::<f64>();
-        let mut total = 0.0;
-        let kept = weights.iter().position(|w| {
-            total += w;
-            total >= reach
-        });
-        // Rounding may leave the whole sum short of itself.
-        weights.truncate(kept.map_or(weights.len(), |last| last + 1));
-        // SplitMix64 adds this to its state before each output.
-        let state = self.seed.wrapping_add(0x9e37_79b9_7f4a_7c15u64.wrapping_mul(index));
-        let uniform = (mix(state) >> 11) as f64 / (1u64 << 53) as f64;
-        let threshold = uniform * weights.iter().sum::<f64>();
-        let mut so_far = 0.0;
-        let place = weights.iter().position(|w| {
-            so_far += w;
-            so_far > threshold
-        });
-        Ok(order[place.unwrap_or(weights.len() - 1)])
+        if self.top_k > 0 {
+            kept.truncate(self.top_k);
+        }
+        if self.top_p < 1.0 {
+            let weight = |id: &u32| {
+                let share = if scaled(*id) == scaled(best) { 1.0 } else { (scaled(*id) - scaled(best)).exp() };
+                (share * WEIGHT_ONE + 0.5) as i64
+            };
+            let total: i64 = kept.iter().map(weight).sum();
+            let reach = total - ((1.0 - self.top_p) * total as f64) as i64;
+            let mut so_far = 0;
+            let last = kept.iter().position(|id| {
+                so_far += weight(id);
+                so_far >= reach
+            });
+            kept.truncate(last.map_or(kept.len(), |last| last + 1));
+        }
+        let state = mix(self.seed.wrapping_add(GOLDEN.wrapping_mul(index)));
+        let score = |id: u32| {
+            let bits = mix(state.wrapping_add(GOLDEN.wrapping_mul(u64::from(id)))) >> 11;
+            let uniform = (bits as f64 + 0.5) * 2f64.powi(-53);
+            scaled(id) - (-uniform.ln()).ln()
+        };
+        let better = |a: &(f64, u32), b: &(f64, u32)| a.0.total_cmp(&b.0).then(b.1.cmp(&a.1));
+        let scored = kept.into_iter().map(|id| (score(id), id));
+        Ok(scored.max_by(better).map_or(best, |(_, id)| id))
     }
 }
+
+/// What a weight of 1 is as an integer: sums of a million of them stay exact.
+pub(super) const WEIGHT_ONE: f64 = (1u64 << 40) as f64;
+/// Bits of a token's id in the key that orders tokens; those of the logit come before.
+pub(super) const ID_BITS: i32 = 20;
+/// Hexadecimal digits of such a key.
+pub(super) const DIGITS: i32 = (32 + ID_BITS) / 4;
+/// What SplitMix64 adds to its state before each output.
+pub(super) const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
 
 #[cfg(test)]
 mod tests {

@@ -1,6 +1,6 @@
 //! A model compiled and run: logits and generation.
 
-use super::{Decoder, FUNCTIONS, Model, Sampling, fused, padded, sublayer};
+use super::{Choice, Decoder, FUNCTIONS, Model, Sampling, fused, padded, sublayer};
 use crate::{
     Tensor,
     compile::{Options, compile},
@@ -35,8 +35,8 @@ pub struct Session<'m> {
     /// The weights as the compiled functions take them; every call gets the same memory.
     weights: HashMap<String, Value>,
     programs: BTreeMap<usize, Program>,
-    /// By tokens, window and whether logits come back.
-    decoders: BTreeMap<(usize, usize, bool), Decoder>,
+    /// By tokens, window and how tokens are chosen.
+    decoders: BTreeMap<(usize, usize, Choice), Decoder>,
 }
 
 struct Program {
@@ -148,18 +148,13 @@ impl<'m> Session<'m> {
             return Ok(());
         }
         self.check(ids)?;
-        let greedy = sampling.is_greedy();
-        let (decoder, event) = self.decoder(ids.len(), window, !greedy)?;
+        let choice = Choice { draw: sampling.draw(), logits: false };
+        let (decoder, event) = self.decoder(ids.len(), window, choice)?;
         event.map_or(Ok(()), &mut *on_event)?;
+        decoder.set_sampling(sampling)?;
         for index in 0..count {
             let start = Instant::now();
-            let output = if index == 0 { decoder.prefill(ids)? } else { decoder.step()? };
-            let mut id = output.token;
-            if let Some(logits) = output.logits {
-                let logits = logits.to_tensor()?;
-                id = sampling.choose(logits.as_slice().context("logits that are no f32")?, index as u64)?;
-                decoder.set_token(id)?;
-            }
+            let id = if index == 0 { decoder.prefill(ids)? } else { decoder.step()? }.token;
             ids.push(id);
             on_event(Event::Token { id, time: start.elapsed() })?;
         }
@@ -167,13 +162,13 @@ impl<'m> Session<'m> {
     }
 
     /// The functions with a cache of `window` positions for prompts of `tokens` tokens, compiled unless they are there.
-    pub fn decoder(&mut self, tokens: usize, window: usize, logits: bool) -> Result<(&mut Decoder, Option<Event>)> {
+    pub fn decoder(&mut self, tokens: usize, window: usize, choice: Choice) -> Result<(&mut Decoder, Option<Event>)> {
         let tokens = padded(&self.model.config, tokens).min(window);
-        let key = (tokens, window, logits);
+        let key = (tokens, window, choice);
         let mut event = None;
         if !self.decoders.contains_key(&key) {
             let start = Instant::now();
-            let decoder = Decoder::new(self.model, &self.weights, &self.options, (tokens, window), logits)?;
+            let decoder = Decoder::new(self.model, &self.weights, &self.options, (tokens, window), choice)?;
             self.decoders.insert(key, decoder);
             event = Some(Event::Compiled { positions: tokens, window: Some(window), time: start.elapsed() });
         }

@@ -1,7 +1,7 @@
 //! Compares a model's run with its reference: token ids at every decoding step, and arrays of the first pass.
 
 use super::{
-    padded,
+    Choice, padded,
     session::{Mode, Session, argmax},
 };
 use crate::{DType, Tensor, engine::Value, io::npy};
@@ -73,7 +73,7 @@ pub fn verify(session: &mut Session, directory: &Path, tolerance: Tolerance) -> 
             let mut compare = |name: &str, array: &Tensor| arrays.compare(name, array, case.input_ids.len());
             let id = match session.mode() {
                 Mode::Cached { .. } => {
-                    let (decoder, _) = session.decoder(case.input_ids.len(), window, true)?;
+                    let (decoder, _) = session.decoder(case.input_ids.len(), window, LOGITS)?;
                     if step == 0 { decoder.prefill(&ids) } else { decoder.step() }.map(|output| output.token)
                 }
                 _ => session.logits(&ids, if first { Some(&mut compare) } else { None }).and_then(|l| argmax(&l)),
@@ -88,9 +88,12 @@ pub fn verify(session: &mut Session, directory: &Path, tolerance: Tolerance) -> 
     Ok(Summary { prompts: cases.len(), steps, arrays: compared })
 }
 
+/// The largest one, and what it was chosen from.
+const LOGITS: Choice = Choice { draw: None, logits: true };
+
 /// The logits of every position of `ids`, computed by steps; those of the last one also by a prefill, and they must agree.
 fn cached_logits(session: &mut Session, ids: &[u32], window: usize) -> Result<Tensor> {
-    let (decoder, _) = session.decoder(ids.len(), window, true)?;
+    let (decoder, _) = session.decoder(ids.len(), window, LOGITS)?;
     let row = |logits: Option<Value>| logits.context("there are no logits")?.to_tensor();
     decoder.set_position(0)?;
     let mut rows = Vec::new();

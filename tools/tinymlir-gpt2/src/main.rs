@@ -7,8 +7,8 @@ use tinymlir::{
     compile::{self, Memory, Options, Precision, Schedule, Stage, Target},
     cuda,
     gpt2::{
-        Config, Event, Matrices, Mode, Model, Plan, Sampling, Session, Sizes, Stream, Tolerance, bench, emit,
-        read_bandwidth, verify,
+        Choice, Config, Draw, Event, Matrices, Mode, Model, Plan, Sampling, Session, Sizes, Stream, Tolerance, bench,
+        emit, read_bandwidth, verify,
     },
     io::{Staged, safetensors, write_atomically},
 };
@@ -169,6 +169,9 @@ struct Emit {
     /// How many positions the cache of prefill and step holds [default: the model's context]
     #[arg(long, value_name = "N")]
     window: Option<usize>,
+    /// Let prefill and step draw the token, by the arguments temperature, random, top_k and top_p
+    #[arg(long)]
+    draw: bool,
     /// Let prefill and step return logits
     #[arg(long)]
     logits: bool,
@@ -303,7 +306,9 @@ fn measure(arguments: &Bench) -> Result<()> {
 fn print(arguments: &Emit) -> Result<()> {
     let config = Config { matrices: arguments.device.weights, ..Model::config(&arguments.model)? };
     let names: Vec<&str> = arguments.names.iter().map(String::as_str).collect();
-    let sizes = Sizes { tokens: arguments.tokens, window: arguments.window, logits: arguments.logits };
+    let draw = arguments.draw.then_some(Draw { top_k: true, top_p: true });
+    let choice = Choice { draw, logits: arguments.logits };
+    let sizes = Sizes { tokens: arguments.tokens, window: arguments.window, choice };
     let emitted = emit(&names, &config, sizes)?;
     let text = match arguments.stage {
         // As it was written, with its names.
