@@ -1,4 +1,5 @@
 // mlir-opt's main with everything upstream's has, and ours.
+#include "observe.h"
 #include "shim.h"
 #include "mlir/CAPI/IR.h"
 #include "mlir/CAPI/Support.h"
@@ -6,8 +7,16 @@
 #include "mlir/InitAllExtensions.h"
 #include "mlir/InitAllPasses.h"
 #include "mlir/Parser/Parser.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Pass/PassRegistry.h"
+#include "mlir/Support/FileUtilities.h"
 #include "mlir/Target/LLVMIR/Dialect/All.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
+#include "llvm/Support/CommandLine.h"
+#include "llvm/Support/InitLLVM.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Process.h"
+#include "llvm/Support/ToolOutputFile.h"
 using namespace mlir;
 
 extern "C" {
@@ -20,12 +29,65 @@ MlirOperation tmParseModule(MlirContext context, MlirStringRef source, MlirStrin
   OwningOpRef<ModuleOp> module = parseSourceString<ModuleOp>(unwrap(source), config, unwrap(file));
   return wrap(module ? module.release().getOperation() : nullptr);
 }
-int tmOptMain(int argc, char **argv, MlirStringRef banner, void (*registerOurs)()) {
+int tmOptMain(int argc, char **argv, MlirStringRef banner, void (*registerOurs)(), const TmDriver *driver) {
   registerAllPasses();
   registerOurs();
   DialectRegistry registry;
   registerAllDialects(registry);
   tmRegisterExtensions(wrap(&registry));
-  return asMainReturnCode(MlirOptMain(argc, argv, unwrap(banner), registry));
+
+  static llvm::cl::OptionCategory category("tinymlir", "See what the passes do");
+  std::vector<std::unique_ptr<llvm::cl::opt<std::string>>> flags;
+  for (size_t i = 0; i < driver->numFlags; ++i) {
+    const TmFlag &f = driver->flags[i];
+    auto expected = f.value.length == 0 ? llvm::cl::ValueDisallowed
+                    : f.optional        ? llvm::cl::ValueOptional
+                                        : llvm::cl::ValueRequired;
+    flags.push_back(std::make_unique<llvm::cl::opt<std::string>>(unwrap(f.name), llvm::cl::desc(unwrap(f.description)),
+                                                                 llvm::cl::value_desc(unwrap(f.value)), expected,
+                                                                 llvm::cl::cat(category)));
+  }
+  auto [input, output] = registerAndParseCLIOptions(argc, argv, unwrap(banner), registry);
+  std::vector<MlirStringRef> values;
+  for (auto &flag : flags)
+    values.push_back(flag->getNumOccurrences() ? wrap(StringRef(flag->getValue())) : MlirStringRef{nullptr, 0});
+  if (int code = driver->start(driver->self, values.data(), wrap(StringRef(input))); code >= 0)
+    return code;
+
+  MlirOptMainConfig config = MlirOptMainConfig::createFromCLOptions();
+  if (config.shouldShowDialects() || config.shouldListPasses())
+    return asMainReturnCode(MlirOptMain(argc, argv, input, output, registry));
+  config.setPassPipelineSetupFn([driver, inner = config](PassManager &manager) -> LogicalResult {
+    if (failed(inner.setupPassPipeline(manager)))
+      return failure();
+    if (const TmObserver *observer = driver->observe(driver->self))
+      tmObserveManager(manager, observer);
+    return success();
+  });
+  llvm::InitLLVM init(argc, argv);
+  if (input == "-" && llvm::sys::Process::FileDescriptorIsDisplayed(fileno(stdin)))
+    llvm::errs() << "(processing input from stdin now, hit ctrl-c/ctrl-d to interrupt)\n";
+  std::string message;
+  auto file = openInputFile(input, &message);
+  if (!file)
+    return llvm::errs() << message << "\n", 1;
+  auto out = openOutputFile(output, &message);
+  if (!out)
+    return llvm::errs() << message << "\n", 1;
+  if (failed(MlirOptMain(out->os(), std::move(file), registry, config)))
+    return 1;
+  out->keep();
+  return 0;
+}
+bool tmDescribePass(MlirStringRef argument, void (*append)(MlirStringRef, void *), void *out) {
+  auto say = [&](const PassRegistryEntry *entry) {
+    append(wrap(entry->getPassDescription()), out);
+    return true;
+  };
+  if (const PassInfo *pass = PassInfo::lookup(unwrap(argument)))
+    return say(pass);
+  if (const PassPipelineInfo *pipeline = PassPipelineInfo::lookup(unwrap(argument)))
+    return say(pipeline);
+  return false;
 }
 }

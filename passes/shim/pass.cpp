@@ -144,18 +144,22 @@ void tmEmit(MlirLocation l, int severity, MlirStringRef message, MlirLocation no
   if (note.length)
     diagnostic.attachNote(unwrap(noteLocation)) << unwrap(note);
 }
-void tmRemark(MlirLocation l, int kind, MlirStringRef name, MlirStringRef function, MlirStringRef message) {
+void tmRemark(MlirLocation l, int kind, MlirStringRef name, MlirStringRef function, MlirStringRef message,
+              const MlirStringRef *parts, size_t count) {
   Location location = unwrap(l);
   remark::RemarkOpts options = remark::RemarkOpts::name(unwrap(name)).category("tinymlir").function(unwrap(function));
+  auto emit = [&](remark::detail::InFlightRemark remark) {
+    remark << unwrap(message);
+    for (size_t i = 0; i < count; ++i)
+      remark << remark::detail::Remark::Arg(unwrap(parts[2 * i]), unwrap(parts[2 * i + 1]));
+  };
   switch (kind) {
   case 0:
-    remark::passed(location, options) << unwrap(message);
-    break;
+    return emit(remark::passed(location, options));
   case 1:
-    remark::missed(location, options) << unwrap(message);
-    break;
+    return emit(remark::missed(location, options));
   default:
-    remark::analysis(location, options) << unwrap(message);
+    return emit(remark::analysis(location, options));
   }
 }
 bool tmAttributeIsMissingResource(MlirAttribute a) {

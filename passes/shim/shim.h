@@ -49,7 +49,24 @@ bool tmOptionsBoolean(const void *options, size_t i);
 
 void tmRegisterPass(const TmPass *);
 void tmRegisterPipeline(const TmPipeline *);
-int tmOptMain(int argc, char **argv, MlirStringRef banner, void (*registerOurs)());
+// A flag of the driver beside mlir-opt's own. A value may be left out where `optional`, and not be given where `value` is "".
+struct TmFlag {
+  MlirStringRef name, value, description;
+  bool optional;
+};
+struct TmObserver;
+struct TmDriver {
+  void *self;
+  const TmFlag *flags;
+  size_t numFlags;
+  // With the value of each flag (null data where it is absent) and the input's file; an exit code, or -1 to go on.
+  int (*start)(void *self, const MlirStringRef *values, MlirStringRef input);
+  // Before passes run on a module: who watches them, or null.
+  const TmObserver *(*observe)(void *self);
+};
+int tmOptMain(int argc, char **argv, MlirStringRef banner, void (*registerOurs)(), const TmDriver *driver);
+// What a pass's or pipeline's registration says of it, by calling `append(text, out)`; false where there is none.
+bool tmDescribePass(MlirStringRef argument, void (*append)(MlirStringRef, void *), void *out);
 void tmRegisterExtensions(MlirDialectRegistry registry);
 // Parses text (NUL-terminated behind its end) or bytecode; wraps what is no builtin.module in one. Null after a diagnostic.
 MlirOperation tmParseModule(MlirContext context, MlirStringRef source, MlirStringRef file);
@@ -57,7 +74,9 @@ MlirOperation tmParseModule(MlirContext context, MlirStringRef source, MlirStrin
 // severity: mlir::DiagnosticSeverity (0 note, 1 warning, 2 error, 3 remark).
 void tmEmit(MlirLocation location, int severity, MlirStringRef message, MlirLocation noteLocation, MlirStringRef note);
 // To the remark engine. kind: 0 passed, 1 missed, 2 analysis. Silent unless the engine was set up.
-void tmRemark(MlirLocation location, int kind, MlirStringRef name, MlirStringRef function, MlirStringRef message);
+// `parts` holds keys and values in turn.
+void tmRemark(MlirLocation location, int kind, MlirStringRef name, MlirStringRef function, MlirStringRef message,
+              const MlirStringRef *parts, size_t count);
 // The first file position inside a location; false when there is none. The file name lives as long as the context.
 bool tmLocationFile(MlirLocation location, MlirStringRef *file, unsigned *line, unsigned *column);
 

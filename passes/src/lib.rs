@@ -18,7 +18,7 @@ pub mod rows;
 pub mod schedule;
 pub mod template;
 
-pub use ir::{context, expanded, opt_main, parse, register, run_pipeline, with_diagnostics};
+pub use ir::{context, expanded, parse, register, run_pipeline, run_pipeline_watched, with_diagnostics};
 
 /// Declares the modules of passes and lists their definitions.
 macro_rules! passes {

@@ -251,6 +251,19 @@ impl Chain {
         arguments.push("%xv");
         types.push(extra_type.clone());
         text.call(&symbol, &arguments, &types);
+        let size = format!("{batch}x{m}x{n}x{depth}");
+        let why = match (one_row, causal) {
+            (true, _) => "products around a softmax of one row",
+            (false, true) => "products around a softmax whose mask is causal: tiles past the diagonal are skipped",
+            (false, false) => "products around a softmax",
+        };
+        let message = format!(
+            "and {} operations before it become {name} ({}): {batch} batches, {m} rows, {n} keys of {depth}",
+            self.ops.len() - 1,
+            template.file
+        );
+        cx.passed_with(at, &message, &[("kernel", name), ("template", template.file), ("size", &size), ("why", why)]);
+        at.stand_for(self.ops.iter().copied());
         cx.check(at, at.build_before(&inputs, &text.declarations, &text.body).map(|_| ()))?;
         cx.count("kernels");
         let mut buffers: Vec<Value> = vec![];

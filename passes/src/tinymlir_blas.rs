@@ -40,7 +40,8 @@ fn run(cx: &PassCx, module: Op) -> PassResult {
                 cx.count("declined");
             }
             Ok(call) => {
-                cx.passed(op, &format!("becomes cblas_{}{}", call.precision, call.routine.name()));
+                let routine = format!("cblas_{}{}", call.precision, call.routine.name());
+                cx.passed_with(op, &format!("becomes {routine}{}", call.size()), &[("kernel", &routine), ("why", call.why())]);
                 cx.count("calls");
                 cx.check(op, call.emit(module, op))?;
                 op.erase();
@@ -130,6 +131,25 @@ fn plan(op: Op) -> Result<Call, String> {
 }
 
 impl Call {
+    /// The sizes in the call as `: MxKxN`, where they are known, and the number of loops around it.
+    fn size(&self) -> String {
+        let dims = [self.m, Some(self.k), self.n].into_iter().flatten();
+        let sizes: Option<Vec<String>> = dims.map(|d| self.contraction.sizes[d].map(|s| s.to_string())).collect();
+        let inside = 1 + usize::from(self.m.is_some()) + usize::from(self.n.is_some());
+        let loops = match self.contraction.sizes.len() - inside {
+            0 => String::new(),
+            1 => ", in a loop".to_owned(),
+            n => format!(", in {n} loops"),
+        };
+        sizes.map_or(loops.clone(), |sizes| format!(": {}{loops}", sizes.join("x")))
+    }
+    fn why(&self) -> &'static str {
+        match self.routine {
+            Routine::Gemm => "both inputs have rows of their own in the output",
+            Routine::Gemv { .. } => "one input is a vector, or a single row",
+            Routine::Dot => "both inputs are vectors",
+        }
+    }
     /// The layout of operand `i` over loop dimensions `x` and `y`, when one of them has neighbouring elements.
     fn layout(&self, i: usize, x: usize, y: usize) -> Result<Layout, String> {
         let unit = |d: usize| self.contraction.stride(i, d) == Some(1);

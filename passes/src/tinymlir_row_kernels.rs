@@ -107,6 +107,8 @@ fn emit(cx: &PassCx, module: Op, kernels: &mut Kernels, group: Group) -> PassRes
     let types = kernel.buffers.iter().map(|b| b.ty().to_string()).collect::<Vec<_>>().join(", ");
     let arguments = names.iter().map(|n| format!("%{n}")).collect::<Vec<_>>().join(", ");
     let declaration = format!("func.func private @{symbol}({types})");
+    tell(cx, &group, &kernel);
+    at.stand_for(group.members.iter().map(|m| m.op));
     cx.check(first, at.build_before(&inputs, &declaration, &format!("func.call @{symbol}({arguments}) : ({types}) -> ()")).map(|_| ()))?;
     cx.count("kernels");
     let written: Vec<Value> = group.members.iter().flat_map(|m| outputs(m.op)).map(source).collect();
@@ -122,6 +124,22 @@ fn emit(cx: &PassCx, module: Op, kernels: &mut Kernels, group: Group) -> PassRes
         }
     }
     Ok(())
+}
+
+/// The remark: what the kernel computes, and how a block shares a row.
+fn tell(cx: &PassCx, group: &Group, kernel: &Kernel) {
+    let (first, others) = (group.members[0].op, group.members.len() - 1);
+    let joined = match others {
+        0 => "becomes".to_owned(),
+        1 => "and one operation after it become".to_owned(),
+        _ => format!("and {others} operations after it become"),
+    };
+    let message = format!("{joined} {} ({}): a block of {} threads computes a row", kernel.name, ROW_REDUCE.file, kernel.threads);
+    let threads = kernel.threads.to_string();
+    let reductions = group.members.iter().filter(|m| matches!(m.kind, Kind::Reduce { .. })).count();
+    let why = format!("{reductions} over columns among {} operations on the same rows", group.members.len());
+    let facts = [("kernel", kernel.name.as_str()), ("template", ROW_REDUCE.file), ("threads", &threads), ("why", &why)];
+    cx.passed_with(first, &message, &facts);
 }
 
 /// The template's functions, one reduction for each combiner, and the kernel.

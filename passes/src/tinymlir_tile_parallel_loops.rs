@@ -103,11 +103,15 @@ fn tile(cx: &PassCx, parallel: Op) {
     let (last, others) = (sizes.len() - 1, product(&sizes[..sizes.len() - 1]));
     let in_range = |rows: i64| (TILE..=GRID_LIMIT * TILE).contains(&rows);
     if last > 0 && others.is_some_and(in_range) && sizes[last].is_some_and(|columns| columns >= TILE) {
+        cx.passed_with(parallel, "becomes a kernel: tiles of 16x16", &[("tile", "16x16"), ("why", "two dimensions of at least 16")]);
         let groups: Vec<u32> = (0..=last).map(|i| (i == last).into()).collect();
         parallel.collapse_parallel(&groups).tile_parallel(&[TILE, TILE]);
         cx.count("two-dimensional");
     } else {
         let threads = if product(&sizes).is_some_and(|n| n <= FEW) { WARP } else { THREADS };
+        let tile = threads.to_string();
+        let why = "one dimension, or sizes that are unknown or too small for tiles of 16x16";
+        cx.passed_with(parallel, &format!("becomes a kernel: blocks of {threads} threads"), &[("tile", &tile), ("why", why)]);
         parallel.collapse_parallel(&vec![0; sizes.len()]).tile_parallel(&[threads]);
         cx.count("one-dimensional");
     }

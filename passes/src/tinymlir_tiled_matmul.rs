@@ -55,6 +55,9 @@ fn run(cx: &PassCx, module: Op) -> PassResult {
             }
         };
         let function = cx.check(op, kernel(module, template, &plan))?;
+        let why = format!("a product of {} with any sizes and strides; no row of the selection table was asked for or fits", plan.element);
+        let facts = [("kernel", function.as_str()), ("template", template.file), ("tile", "16x16"), ("why", &why)];
+        cx.passed_with(op, &format!("becomes {function} ({}): tile 16x16", template.file), &facts);
         cx.check(op, emit(op, &plan, &function))?;
         op.erase();
         cx.count("substituted");

@@ -270,10 +270,42 @@ impl Call {
             let elements = batch * self.splits * m * n;
             inputs.push(("s", cx.check(self.op, workspaces.of(self.op, elements))?));
         }
+        self.tell(cx, if split { format!("{name}, {sum_name}") } else { name });
+        at.stand_for(self.fill.into_iter().chain([self.op]));
         cx.check(self.op, at.build_before(&inputs, &text.declarations, &text.body).map(|_| ()))?;
         cx.count("substituted");
         self.clean(cx);
         Ok(())
+    }
+
+    /// The remark: which row of the table took it, and what the kernel does beside the product.
+    fn tell(&self, cx: &PassCx, kernels: String) {
+        let (product, [batch, m, n, k]) = (self.product, self.size);
+        let size = if batch == 1 { format!("{m}x{k}x{n}") } else { format!("{batch}x{m}x{k}x{n}") };
+        let tile = match product.kind {
+            Kind::Skinny => format!("all {m} rows"),
+            Kind::Tiled { rows, columns } => format!("{rows}x{columns}"),
+        };
+        let rows = if product.most_rows == i64::MAX { "any number of".into() } else { format!("up to {}", product.most_rows) };
+        let layout = if product.layout == Layout::AlongN { "K x N" } else { "N x K" };
+        let why = format!("the first row of the table for {rows} rows, B {layout}, {} in {}, sm_{} or newer", product.element, product.precision.name(), product.chip);
+        let epilogue = match (&self.fill, &self.epilogue) {
+            (Some(_), Some(e)) => format!(", with the fill before and '{}' after it in its store", e.op.name()),
+            (Some(_), None) => ", with the fill before it".into(),
+            _ => String::new(),
+        };
+        let splits = if self.splits > 1 { format!(", K in {} parts", self.splits) } else { String::new() };
+        let message = format!("becomes {} ({}): {size}, tile {tile}{splits}{epilogue}", product.name, product.template.file);
+        let splits = self.splits.to_string();
+        let facts = [
+            ("kernel", kernels.as_str()),
+            ("template", product.template.file),
+            ("size", &size),
+            ("tile", &tile),
+            ("splits", &splits),
+            ("why", &why),
+        ];
+        cx.passed_with(self.op, &message, &facts);
     }
 
     /// What the product's kernel is called, and that of the sum of its parts.

@@ -1,12 +1,15 @@
 //! Contexts, parsing and running pipelines, for tools; and mlir-opt's main.
 
-use super::{Loc, Op, pass, printed, string_ref};
+use super::{
+    Loc, Op,
+    observe::{Observer, Watch},
+    pass, printed, string_ref,
+};
 use melior::{Context, ir::Module};
 use mlir_sys::*;
 use std::{
     cell::RefCell,
-    ffi::{CString, c_char, c_int, c_void},
-    os::unix::ffi::OsStringExt,
+    ffi::{c_char, c_void},
     sync::Once,
 };
 
@@ -121,6 +124,16 @@ pub fn parse<'c>(context: &'c Context, source: &[u8], file: &str) -> Result<Modu
 ///
 /// Fails with every error, one a line, each with its position; the module is then in no defined state.
 pub fn run_pipeline(context: &Context, module: &mut Module, pipeline: &str) -> Result<String, String> {
+    run_pipeline_watched(context, module, pipeline, None)
+}
+
+/// [`run_pipeline`], with someone who watches the passes and reads their remarks.
+pub fn run_pipeline_watched(
+    context: &Context,
+    module: &mut Module,
+    pipeline: &str,
+    observer: Option<&mut dyn Observer>,
+) -> Result<String, String> {
     let raw = context.to_raw();
     let root = Op::of(module);
     // SAFETY: the manager is destroyed at the end, the strings live through the calls.
@@ -133,6 +146,7 @@ pub fn run_pipeline(context: &Context, module: &mut Module, pipeline: &str) -> R
         }
         let top = mlirPassManagerGetAsOpPassManager(manager);
         let parsed = mlirParsePassPipeline(top, string_ref(pipeline), Some(append), (&raw mut parse_error).cast());
+        let _watch = observer.map(|observer| Watch::new(raw, manager, observer));
         let result = if parsed.value == 0 {
             Err(parse_error.trim().to_string())
         } else if mlirPassManagerRunOnOp(manager, root.0).value == 0 {
@@ -165,20 +179,5 @@ pub fn expanded(context: &Context, pipeline: &str) -> Result<String, String> {
         let text = printed(|append, data| mlirPrintPassPipeline(top, append, data));
         mlirPassManagerDestroy(manager);
         if parsed.value == 0 { Err(error.trim().to_string()) } else { Ok(text) }
-    }
-}
-
-/// mlir-opt with our passes: runs on the process's arguments, returns the exit code.
-pub fn opt_main() -> i32 {
-    let arguments: Vec<_> = std::env::args_os().filter_map(|a| CString::new(a.into_vec()).ok()).collect();
-    let mut argv: Vec<_> = arguments.iter().map(|a| a.as_ptr().cast_mut()).chain([std::ptr::null_mut()]).collect();
-    // SAFETY: argv is NUL-terminated strings and a null, alive through the call.
-    unsafe {
-        pass::tmOptMain(
-            arguments.len() as c_int,
-            argv.as_mut_ptr(),
-            string_ref("tinymlir modular optimizer driver\n"),
-            register,
-        )
     }
 }

@@ -6,14 +6,18 @@
 
 mod attribute;
 mod driver;
+mod observe;
 mod operation;
+mod opt;
 mod pass;
 mod rewrite;
 mod types;
 
 pub use attribute::{AffineMap, Attr};
-pub use driver::{context, expanded, opt_main, parse, register, run_pipeline, with_diagnostics};
+pub use driver::{context, expanded, parse, register, run_pipeline, run_pipeline_watched, with_diagnostics};
+pub use observe::{Observer, Placed, Remark, RemarkKind};
 pub use operation::{Block, Loc, Op, Value};
+pub use opt::{Driver, Flag, described, opt_main};
 pub use pass::{Failed, Opt, Options, Pass, PassCx, PassResult, Pipeline};
 pub use types::{MemRef, Type};
 

@@ -57,6 +57,18 @@ impl Op {
         // SAFETY: as above.
         unsafe { mlirOperationSetLocation(self.0, loc.0) }
     }
+    /// Makes its location that of all these, for what replaces them to inherit.
+    pub fn stand_for(self, ops: impl IntoIterator<Item = Op>) {
+        let mut locs = vec![self.loc()];
+        for op in ops {
+            if !locs.contains(&op.loc()) {
+                locs.push(op.loc());
+            }
+        }
+        if locs.len() > 1 {
+            self.set_loc(Loc::fused(self.ctx(), &locs));
+        }
+    }
     /// The operation that holds it.
     pub fn parent(self) -> Option<Op> {
         // SAFETY: as above.

@@ -176,17 +176,22 @@ impl PassCx {
     pub fn warn(&self, op: Op, message: &str) {
         self.emit(1, op.loc(), &format!("'{}' op {message}", op.name()), None);
     }
-    /// For the remark engine (`--remarks-filter=tinymlir`): a substitution that was made.
+    /// For the remark engine (`--remarks`): a substitution that was made. `parts` are further facts by name, for programs.
+    pub fn passed_with(&self, op: Op, message: &str, parts: &[(&str, &str)]) {
+        self.remark(0, op, message, parts)
+    }
+    /// The same without further facts.
     pub fn passed(&self, op: Op, message: &str) {
-        self.remark(0, op, message)
+        self.remark(0, op, message, &[])
     }
     /// For the remark engine: a substitution that was not made, and why.
     pub fn missed(&self, op: Op, message: &str) {
-        self.remark(1, op, message)
+        self.remark(1, op, message, &[])
     }
-    fn remark(&self, kind: c_int, op: Op, message: &str) {
+    fn remark(&self, kind: c_int, op: Op, message: &str, parts: &[(&str, &str)]) {
         let function = op.parent_named("func.func").and_then(|f| f.symbol()).unwrap_or_default();
         let message = format!("'{}' {message}", op.name());
+        let parts: Vec<MlirStringRef> = parts.iter().flat_map(|(k, v)| [string_ref(k), string_ref(v)]).collect();
         // SAFETY: a live location; the strings live through the call.
         unsafe {
             tmRemark(
@@ -195,6 +200,8 @@ impl PassCx {
                 string_ref(self.definition.argument),
                 string_ref(&function),
                 string_ref(&message),
+                parts.as_ptr(),
+                parts.len() / 2,
             )
         }
     }
@@ -258,19 +265,21 @@ unsafe extern "C" {
     fn tmRegisterPass(pass: *const RawPass);
     fn tmRegisterPipeline(pipeline: *const RawPipeline);
     fn tmEmit(loc: MlirLocation, severity: c_int, message: MlirStringRef, note_loc: MlirLocation, note: MlirStringRef);
-    fn tmRemark(loc: MlirLocation, kind: c_int, name: MlirStringRef, function: MlirStringRef, message: MlirStringRef);
+    fn tmRemark(
+        loc: MlirLocation,
+        kind: c_int,
+        name: MlirStringRef,
+        function: MlirStringRef,
+        message: MlirStringRef,
+        parts: *const MlirStringRef,
+        count: usize,
+    );
     pub(super) fn tmLocationFile(loc: MlirLocation, file: *mut MlirStringRef, line: *mut u32, column: *mut u32)
     -> bool;
     pub(super) fn tmLinalgIsLinalgOp(op: MlirOperation) -> bool;
     pub(super) fn tmAttributeIsMissingResource(attribute: MlirAttribute) -> bool;
     pub(super) fn tmLinalgFuse(op: MlirOperation) -> bool;
     pub(super) fn tmLinalgDecompose(op: MlirOperation) -> bool;
-    pub(super) fn tmOptMain(
-        argc: c_int,
-        argv: *mut *mut c_char,
-        banner: MlirStringRef,
-        register: extern "C" fn(),
-    ) -> c_int;
     pub(super) fn tmRegisterExtensions(registry: MlirDialectRegistry);
     pub(super) fn tmParseModule(context: MlirContext, source: MlirStringRef, file: MlirStringRef) -> MlirOperation;
 }

@@ -1,5 +1,5 @@
 //! `tinymlir-opt`: mlir-opt with the passes of tinymlir.
 
 fn main() {
-    std::process::exit(tinymlir_passes::opt_main())
+    std::process::exit(tinymlir_report::opt_main())
 }

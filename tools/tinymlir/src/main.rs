@@ -15,7 +15,7 @@ fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args_os().map(|a| a.to_string_lossy().into_owned()).collect();
     let called = arguments.first().and_then(|a| Path::new(a).file_name()?.to_str()).unwrap_or_default();
     match called {
-        "tinymlir-opt" => status(tinymlir_passes::opt_main()),
+        "tinymlir-opt" => status(tinymlir_report::opt_main()),
         "tinymlir-runner" => runner::main(),
         "tinymlir-gpt2" => gpt2::main(),
         "FileCheck" => status(filecheck::main(&arguments[1..])),

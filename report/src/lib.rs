@@ -1,0 +1,17 @@
+//! What the passes did, for a person to see: the diff that each one makes, the remarks that they emit, their pages, and a
+//! report of all of it as one HTML page.
+//!
+//! Only watches: nothing here changes IR. `tinymlir-opt`'s own flags are here too ([`opt_main`]).
+
+mod diff;
+mod explain;
+mod opt;
+mod remarks;
+mod state;
+mod terminal;
+mod watch;
+
+pub use explain::explain;
+pub use opt::opt_main;
+pub use remarks::RemarkStyle;
+pub use watch::{Show, Watch};

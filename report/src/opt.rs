@@ -1,0 +1,82 @@
+//! `tinymlir-opt`: mlir-opt, our passes, and the flags that show what they do.
+
+use crate::{
+    explain::explain,
+    remarks::RemarkStyle,
+    terminal::Paint,
+    watch::{Show, Watch},
+};
+use tinymlir_passes::ir::{self, Driver, Flag, Observer};
+
+const FLAGS: &[Flag] = &[
+    Flag {
+        name: "tinymlir-print-diff",
+        value: "",
+        optional: false,
+        description: "Print the diff that each pass makes to standard error",
+    },
+    Flag {
+        name: "remarks",
+        value: "text|yaml|json|FILE",
+        optional: true,
+        description: "Say what the passes of tinymlir substituted or left, and why; a file's extension gives the format",
+    },
+    Flag {
+        name: "explain",
+        value: "PASS",
+        optional: false,
+        description: "Print what a pass or pipeline does, with an example, and stop",
+    },
+];
+
+#[derive(Default)]
+struct Opt {
+    watch: Option<Watch>,
+}
+
+impl Driver for Opt {
+    fn flags(&self) -> &'static [Flag] {
+        FLAGS
+    }
+
+    fn start(&mut self, values: &[Option<String>], _input: &str) -> Option<i32> {
+        let [diff, remarks, page] = values else { return None };
+        if let Some(name) = page {
+            return match explain(name, Paint::stdout()) {
+                Ok(page) => {
+                    print!("{page}");
+                    Some(0)
+                }
+                Err(message) => Some(fail(&message)),
+            };
+        }
+        let remarks = match remarks.as_ref().map(|r| r.parse::<RemarkStyle>()).transpose() {
+            Ok(remarks) => remarks,
+            Err(error) => return Some(fail(&format!("--remarks: {error}"))),
+        };
+        let show = Show { diff: diff.is_some(), remarks };
+        self.watch = (!show.is_nothing()).then(|| Watch::new(show));
+        None
+    }
+
+    fn observer(&mut self) -> Option<&mut dyn Observer> {
+        self.watch.as_mut().map(|w| w as &mut dyn Observer)
+    }
+
+    fn finish(&mut self, code: i32) -> i32 {
+        match self.watch.take().map_or(Ok(()), Watch::finish) {
+            Ok(()) => code,
+            Err(error) => fail(&format!("{error:#}")),
+        }
+    }
+}
+
+fn fail(message: &str) -> i32 {
+    eprintln!("error: {message}");
+    1
+}
+
+/// Runs on the process's arguments; returns the exit code.
+pub fn opt_main() -> i32 {
+    ir::opt_main(&mut Opt::default())
+}

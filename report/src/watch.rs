@@ -1,0 +1,169 @@
+//! Watching the passes of one compilation: diffs and remarks go out as they come.
+
+use crate::{
+    diff::{hunks, unified},
+    remarks::RemarkStyle,
+    state::{Sources, State, state},
+    terminal::Paint,
+};
+use anyhow::{Context as _, Result};
+use std::{fmt::Write, path::Path};
+use tinymlir_passes::ir::{Observer, Op, Remark};
+
+/// What is wanted.
+#[derive(Clone, Debug, Default)]
+pub struct Show {
+    /// Print the diff that each pass makes to standard error.
+    pub diff: bool,
+    /// Write remarks.
+    pub remarks: Option<RemarkStyle>,
+}
+
+impl Show {
+    /// Whether nothing is.
+    pub fn is_nothing(&self) -> bool {
+        !self.diff && self.remarks.is_none()
+    }
+}
+
+/// An observer of passes that shows what is wanted.
+pub struct Watch {
+    show: Show,
+    follow: Follow,
+    /// Passes since the last diff that changed nothing.
+    idle: Vec<String>,
+    /// Remarks for a file.
+    kept: String,
+}
+
+/// The module that passes run on, and its text as it was last seen.
+#[derive(Default)]
+struct Follow {
+    root: Option<Op>,
+    text: State,
+    /// The passes that run, outer first; `None` for one on another module.
+    running: Vec<Option<Running>>,
+    sources: Sources,
+}
+
+struct Running {
+    pass: String,
+    /// Whether it, or one that it ran, changed something.
+    changed: bool,
+}
+
+impl Watch {
+    /// Shows what is wanted.
+    pub fn new(show: Show) -> Watch {
+        Watch { show, follow: Follow::default(), idle: Vec::new(), kept: String::new() }
+    }
+
+    /// Writes what is left. Fails where a file cannot be written.
+    pub fn finish(mut self) -> Result<()> {
+        self.tell_idle();
+        if let Some(file) = self.show.remarks.as_ref().and_then(RemarkStyle::file) {
+            write_whole(file, self.kept.as_bytes())?;
+        }
+        Ok(())
+    }
+
+    /// Prints what changed since the text was last seen, as the work of a pass.
+    fn look(&mut self, pass: &str, op: Op) -> bool {
+        let text = state(op.outermost(), &mut self.follow.sources);
+        let hunks = hunks(&self.follow.text, &text);
+        let old = std::mem::replace(&mut self.follow.text, text);
+        if hunks.is_empty() {
+            return false;
+        }
+        self.tell_idle();
+        let paint = Paint::stderr();
+        let mut out = String::new();
+        let _ = writeln!(out, "{}", paint.bold(&format!("--- before {pass}")));
+        let _ = writeln!(out, "{}", paint.bold(&format!("+++ after {pass}")));
+        for (sign, line) in unified(&old, &self.follow.text, &hunks) {
+            let line = match sign {
+                '@' => paint.cyan(&line),
+                '-' => paint.red(&format!("-{line}")),
+                '+' => paint.green(&format!("+{line}")),
+                _ => format!(" {line}"),
+            };
+            let _ = writeln!(out, "{line}");
+        }
+        eprint!("{out}");
+        true
+    }
+
+    fn tell_idle(&mut self) {
+        if !self.idle.is_empty() {
+            let names = std::mem::take(&mut self.idle).join(", ");
+            eprintln!("{}", Paint::stderr().dim(&format!("=== no change: {names}")));
+        }
+    }
+}
+
+impl Observer for Watch {
+    fn wants_passes(&self) -> bool {
+        self.show.diff
+    }
+
+    fn wants_remarks(&self) -> bool {
+        self.show.remarks.is_some()
+    }
+
+    fn begin(&mut self) {
+        self.follow.root = None;
+        self.follow.running.clear();
+    }
+
+    fn before(&mut self, pass: &str, op: Op) {
+        let root = op.outermost();
+        if self.follow.running.is_empty() && self.follow.root != Some(root) {
+            self.follow.root = Some(root);
+            self.follow.text = state(root, &mut self.follow.sources);
+        }
+        if self.follow.root != Some(root) {
+            return self.follow.running.push(None);
+        }
+        // What a pass did before it ran this one is its own work.
+        if let Some(Some(outer)) = self.follow.running.last() {
+            let name = outer.pass.clone();
+            let changed = self.look(&name, op);
+            if let Some(Some(outer)) = self.follow.running.last_mut() {
+                outer.changed |= changed;
+            }
+        }
+        self.follow.running.push(Some(Running { pass: pass.to_owned(), changed: false }));
+    }
+
+    fn after(&mut self, pass: &str, op: Op, succeeded: bool) {
+        let Some(Some(running)) = self.follow.running.pop() else { return };
+        // What a failed pass leaves may not be fit to print.
+        let changed = running.changed | (succeeded && self.look(pass, op));
+        if let Some(Some(outer)) = self.follow.running.last_mut() {
+            outer.changed |= changed;
+        }
+        if !changed && self.idle.last().is_none_or(|last| last != pass) {
+            self.idle.push(pass.to_owned());
+        }
+    }
+
+    fn remark(&mut self, remark: Remark) {
+        let Some(style) = &self.show.remarks else { return };
+        let text = style.write(&remark);
+        match style.file() {
+            Some(_) => self.kept += &text,
+            None => eprint!("{text}"),
+        }
+    }
+}
+
+/// Writes a file, or leaves it as it was.
+pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<()> {
+    let what = || format!("cannot write {}", path.display());
+    let staged = path.with_extension(format!("{}.part", std::process::id()));
+    let written = std::fs::write(&staged, bytes).and_then(|()| std::fs::rename(&staged, path));
+    if written.is_err() {
+        let _ = std::fs::remove_file(&staged);
+    }
+    written.with_context(what)
+}
