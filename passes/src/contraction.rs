@@ -9,6 +9,8 @@ pub enum Body {
     MultiplyAdd,
     /// The inputs are extended to the output's floating-point type first.
     ExtendMultiplyAdd,
+    /// Each input is converted by the operation given, if any, to the output's floating-point type first.
+    ConvertMultiplyAdd([Option<&'static str>; 2]),
 }
 
 /// An operand: a strided memref and the loop dimension that each of its axes runs along.
@@ -132,16 +134,19 @@ pub(crate) fn body_of(op: Op) -> Result<Body, String> {
     }
     let (x, y) = binary(product, "arith.mulf").ok_or_else(other)?;
     let source = |value: Value| match value.def() {
-        Some(def) if def.is("arith.extf") => (def.operand(0), true),
-        _ => (value, false),
+        Some(def) if def.is("arith.extf") => (def.operand(0), Some("arith.extf")),
+        Some(def) if def.is("arith.sitofp") => (def.operand(0), Some("arith.sitofp")),
+        _ => (value, None),
     };
-    let ((x, x_extended), (y, y_extended)) = (source(x), source(y));
-    if (x, y) != (a, b) && (x, y) != (b, a) {
-        return Err(other());
-    }
-    match (x_extended, y_extended) {
-        (false, false) => Ok(Body::MultiplyAdd),
-        (true, true) => Ok(Body::ExtendMultiplyAdd),
-        _ => Err("it converts one of its inputs only".into()),
-    }
+    let ((x, x_conversion), (y, y_conversion)) = (source(x), source(y));
+    let conversions = match (x, y) {
+        both if both == (a, b) => [x_conversion, y_conversion],
+        both if both == (b, a) => [y_conversion, x_conversion],
+        _ => return Err(other()),
+    };
+    Ok(match conversions {
+        [None, None] => Body::MultiplyAdd,
+        [Some("arith.extf"), Some("arith.extf")] => Body::ExtendMultiplyAdd,
+        _ => Body::ConvertMultiplyAdd(conversions),
+    })
 }

@@ -17,6 +17,7 @@ pub mod pipelines;
 pub mod rows;
 pub mod schedule;
 pub mod template;
+pub mod threads;
 
 pub use ir::{context, expanded, parse, register, run_pipeline, run_pipeline_watched, with_diagnostics};
 
@@ -42,6 +43,7 @@ passes! {
     tinymlir_entry_arguments,
     tinymlir_expand_math,
     tinymlir_fuse,
+    tinymlir_gemv,
     tinymlir_async_launches,
     tinymlir_device_copies,
     tinymlir_gpu_outline,

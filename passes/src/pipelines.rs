@@ -39,7 +39,7 @@ pub static LOWER_CPU: Pipeline = Pipeline {
     expand: |options| {
         let blas = if options.boolean("blas") { "tinymlir-blas," } else { "" };
         format!(
-            "tinymlir-verify-bufferized,tinymlir-record-signatures,tinymlir-expand-math,tinymlir-heap-allocas,tinymlir-wide-accumulators,{blas}tinymlir-outline-loops,\
+            "tinymlir-verify-bufferized,tinymlir-record-signatures,tinymlir-expand-math,tinymlir-heap-allocas,tinymlir-wide-accumulators,tinymlir-gemv,{blas}tinymlir-outline-loops,\
              convert-linalg-to-loops,tinymlir-lower-asserts,{HOST_TO_LLVM},tinymlir-verify-lowered"
         )
     },

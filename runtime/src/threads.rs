@@ -109,7 +109,7 @@ pub unsafe extern "C" fn tinymlirParallelFor(task: Task, context: *mut u8, count
     let grain = grain.max(1);
     // Whole grains, as many as make that many pieces.
     let up = |a: i64, b: i64| (a - 1) / b + 1;
-    let piece = up(up(count, (workers * PIECES).min(count / grain).max(1)), grain) * grain;
+    let piece = up(up(count, (workers * PIECES).min(up(count, grain))), grain) * grain;
     let pieces = up(count, piece);
     let alone = || {
         // SAFETY: as the caller vouches.

@@ -1,5 +1,5 @@
 //! What serves where no BLAS library can be loaded: gemm from the `matrixmultiply` crate, which
-//! picks its kernel by what the processor has, and plain loops for gemv and dot. One thread.
+//! picks its kernel by what the processor has, and plain loops for gemv and dot.
 
 use std::ops::{Add, Mul};
 
@@ -50,7 +50,7 @@ real!(f64, matrixmultiply::dgemm);
 
 /// The built-in functions of one precision.
 pub(super) fn kernels<T: Real>() -> Kernels<T> {
-    Kernels { gemm: gemm::<T>, gemv: gemv::<T>, dot: dot::<T> }
+    Kernels { gemm: gemm::<T>, gemv: gemv::<T>, dot: dot::<T>, one_thread: true }
 }
 
 /// Strides of a stored matrix as its use sees them.

@@ -38,16 +38,10 @@ pub struct Blas {
     path: Option<PathBuf>,
     version: Option<String>,
     why_builtin: Option<String>,
-    set_threads: Option<SetThreads>,
     pub(super) single: Kernels<f32>,
     pub(super) double: Kernels<f64>,
     /// Keeps the code mapped.
     _library: Option<Library>,
-}
-
-enum SetThreads {
-    Int(unsafe extern "C" fn(c_int)),
-    Long(unsafe extern "C" fn(i64)),
 }
 
 impl Blas {
@@ -78,7 +72,6 @@ impl Blas {
             path: None,
             version: None,
             why_builtin: Some(why.into()),
-            set_threads: None,
             single: builtin::kernels(),
             double: builtin::kernels(),
             _library: None,
@@ -97,26 +90,24 @@ impl Blas {
             if version.as_ref().is_some_and(|text| text.contains("USE64BITINT")) {
                 return Err("it has 64-bit integers: choose a build with 32-bit integers".into());
             }
-            let set_threads = optional(&library, "openblas_set_num_threads")
-                .or_else(|| optional(&library, "MKL_Set_Num_Threads"))
-                .map(SetThreads::Int)
-                .or_else(|| optional(&library, "bli_thread_set_num_threads").map(SetThreads::Long));
+            let one_thread = set_one_thread(&library);
             let single = Kernels {
                 gemm: required::<Gemm<f32>>(&library, "cblas_sgemm")?,
                 gemv: required(&library, "cblas_sgemv")?,
                 dot: required(&library, "cblas_sdot")?,
+                one_thread,
             };
             let double = Kernels {
                 gemm: required(&library, "cblas_dgemm")?,
                 gemv: required(&library, "cblas_dgemv")?,
                 dot: required(&library, "cblas_ddot")?,
+                one_thread,
             };
             Ok(Blas {
                 name: name.into(),
                 path: path_of(single.gemm as *const c_void),
                 version,
                 why_builtin: None,
-                set_threads,
                 single,
                 double,
                 _library: Some(library),
@@ -178,6 +169,28 @@ unsafe fn required<T: Copy>(library: &Library, symbol: &str) -> Result<T, String
         .ok_or_else(|| format!("it has no {symbol}: it is no CBLAS library with 32-bit integers"))
 }
 
+/// Tells the library to use its caller's thread alone; whether it can be told. One that cannot keeps its own threads.
+///
+/// # Safety
+/// The symbols, where present, are OpenBLAS's, MKL's or BLIS's own.
+unsafe fn set_one_thread(library: &Library) -> bool {
+    type SetInt = unsafe extern "C" fn(c_int);
+    type SetLong = unsafe extern "C" fn(i64);
+    // SAFETY: the signatures are as those libraries document.
+    unsafe {
+        if let Some(set) =
+            optional::<SetInt>(library, "openblas_set_num_threads").or_else(|| optional(library, "MKL_Set_Num_Threads"))
+        {
+            set(1);
+        } else if let Some(set) = optional::<SetLong>(library, "bli_thread_set_num_threads") {
+            set(1);
+        } else {
+            return false;
+        }
+    }
+    true
+}
+
 /// # Safety
 /// The symbols, where present, are OpenBLAS's, MKL's or BLIS's own.
 unsafe fn version(library: &Library) -> Option<String> {
@@ -230,17 +243,4 @@ pub fn blas() -> &'static Blas {
         }
         blas
     })
-}
-
-/// Sets how many threads the library uses from now on; says whether it can be told.
-pub fn set_threads(threads: usize) -> bool {
-    let threads = threads.clamp(1, c_int::MAX as usize) as c_int;
-    match &blas().set_threads {
-        // SAFETY: the library's own function, with a positive count.
-        Some(SetThreads::Int(set)) => unsafe { set(threads) },
-        // SAFETY: as above.
-        Some(SetThreads::Long(set)) => unsafe { set(i64::from(threads)) },
-        None => return false,
-    }
-    true
 }

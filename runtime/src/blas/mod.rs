@@ -6,6 +6,8 @@
 //! - a product with one row or one column goes to gemv, which is several times faster there;
 //! - zero sizes are right, and an empty inner dimension still applies `beta`;
 //! - the leading dimension of a matrix of one row may be anything;
+//! - a large matrix product is split among the threads of [`crate::threads`], on each of which the library runs one thread, so
+//!   that there is one pool;
 //! - an impossible argument ends the program with a message instead of a printed note and no result.
 
 mod builtin;
@@ -13,9 +15,10 @@ mod library;
 #[cfg(test)]
 mod tests;
 
-pub use library::{Blas, blas, set_threads};
+pub use library::{Blas, blas};
 
 use crate::host::fail;
+use crate::threads::{parallel_for, threads};
 use crate::{Symbol, symbol_table};
 use builtin::Real;
 
@@ -34,6 +37,8 @@ struct Kernels<T> {
     gemm: Gemm<T>,
     gemv: Gemv<T>,
     dot: Dot<T>,
+    /// Whether the functions use the thread that calls them and no other.
+    one_thread: bool,
 }
 
 /// A matrix as stored: row-major, `rows` by `cols`, rows `ld` elements apart.
@@ -147,23 +152,71 @@ unsafe fn gemm<T: Real>(
             let step = vector_step(b.transposed, b.ld);
             (kernels.gemv)(ROW_MAJOR, a.transpose(), a.rows, a.cols, alpha, a.data, a.ld, b.data, step, beta, c, ldc);
         } else {
-            (kernels.gemm)(
-                ROW_MAJOR,
-                a.transpose(),
-                b.transpose(),
-                m,
-                n,
-                k,
-                alpha,
-                a.data,
-                a.ld,
-                b.data,
-                b.ld,
-                beta,
-                c,
-                ldc,
-            );
+            split(kernels, (m, n, k), alpha, &a, &b, beta, (c, ldc));
         }
+    }
+}
+
+/// The least multiplications of a part: about 40 microseconds, and twice what libraries have other kernels for, which round
+/// differently: so the number of threads changes no bit.
+const LEAST_PART: i64 = 1 << 21;
+/// What the rows or columns of a part are a multiple of: at least the width of every library's kernel.
+const PART: i64 = 32;
+
+/// The product of matrices that are no vectors, in parts of rows or columns on several threads.
+///
+/// # Safety
+/// As for [`gemm`].
+unsafe fn split<T: Real>(
+    kernels: &Kernels<T>,
+    (m, n, k): (i32, i32, i32),
+    alpha: T,
+    a: &Matrix<T>,
+    b: &Matrix<T>,
+    beta: T,
+    (c, ldc): (*mut T, i32),
+) {
+    // SAFETY of the offsets below: rows and columns from `begin` on are within the matrices.
+    let part = |rows: (i32, i32), columns: (i32, i32)| unsafe {
+        let of = |x: &Matrix<T>, begin: i32, rows: bool| {
+            x.data.offset(if x.transposed == rows { begin as isize } else { begin as isize * x.ld as isize })
+        };
+        let c = c.offset(rows.0 as isize * ldc as isize + columns.0 as isize);
+        let (a_data, b_data) = (of(a, rows.0, true), of(b, columns.0, false));
+        let (m, n) = (rows.1 - rows.0, columns.1 - columns.0);
+        let (ta, tb) = (a.transpose(), b.transpose());
+        (kernels.gemm)(ROW_MAJOR, ta, tb, m, n, k, alpha, a_data, a.ld, b_data, b.ld, beta, c, ldc);
+    };
+    let work = i64::from(m) * i64::from(n) * i64::from(k);
+    let by_rows = m > n;
+    let size = i64::from(m.max(n));
+    // One part a thread: a library packs the operand that is not split for each part again.
+    let mut parts = (work / LEAST_PART).min(threads() as i64);
+    let grain = |parts: i64| ((size - 1) / parts + 1 + PART - 1) / PART * PART;
+    // No part, the last one included, is much smaller than the others.
+    while parts > 1 && (size - 1) % grain(parts) + 1 < grain(parts) / 2 {
+        parts -= 1;
+    }
+    if !kernels.one_thread || parts < 2 {
+        return part((0, m), (0, n));
+    }
+    let grain = grain(parts);
+    let part = SendSync(part);
+    parallel_for(size, grain, &|begin, end| {
+        let range = (begin as i32, end as i32);
+        if by_rows { part.get()(range, (0, n)) } else { part.get()((0, m), range) }
+    });
+}
+
+/// A closure over pointers that several threads may follow, each to elements of its own.
+struct SendSync<F>(F);
+
+// SAFETY: the parts of a product write disjoint elements, and read what nobody writes.
+unsafe impl<F> Sync for SendSync<F> {}
+
+impl<F> SendSync<F> {
+    fn get(&self) -> &F {
+        &self.0
     }
 }
 

@@ -24,6 +24,46 @@ fn position(order: i32, transpose: i32, ld: i32, i: i32, j: i32) -> usize {
     (if order == ROW_MAJOR { i * ld + j } else { j * ld + i }) as usize
 }
 
+/// The same bits on any number of threads, and right ones: sizes that are no multiple of a part, every transposition.
+#[test]
+fn threads_change_no_bit() {
+    for blas in implementations() {
+        for (m, n, k) in [(128, 2304, 64), (37, 1111, 197), (513, 65, 200), (129, 330, 131), (2, 5000, 811)] {
+            for (ta, tb) in [(111, 111), (111, 112), (112, 111), (112, 112)] {
+                let value = |i: usize| ((i * 2654435761) % 1000) as f32 * 1e-3 - 0.37;
+                let a: Vec<f32> = (0..(m * k) as usize).map(value).collect();
+                let b: Vec<f32> = (0..(k * n) as usize).map(|i| value(i + 17)).collect();
+                let (lda, ldb) = (if ta == 111 { k } else { m }, if tb == 111 { n } else { k });
+                let product = |threads: usize| {
+                    crate::threads::set_threads(threads);
+                    let mut c = vec![1f32; (m * n) as usize];
+                    // SAFETY: dense matrices of these sizes.
+                    unsafe {
+                        let (a, b, c) = ((a.as_ptr(), lda), (b.as_ptr(), ldb), (c.as_mut_ptr(), n));
+                        gemm(&blas.single, "gemm", ROW_MAJOR, (ta, tb), (m, n, k), 1.0, a, b, 1.0, c);
+                    }
+                    c
+                };
+                let one = product(1);
+                for threads in [2, 3, 5] {
+                    let several = product(threads);
+                    let differ = one.iter().zip(&several).position(|(x, y)| x.to_bits() != y.to_bits());
+                    assert_eq!(differ, None, "{blas}: {m} {n} {k}, {ta} {tb}, {threads} threads");
+                }
+                let (i, j) = (m as usize - 1, n as usize - 1);
+                let at = |x: &[f32], t: i32, ld: i32, i: usize, j: usize| {
+                    f64::from(x[if t == 111 { i * ld as usize + j } else { j * ld as usize + i }])
+                };
+                let sum: f64 = (0..k as usize).map(|p| at(&a, ta, lda, i, p) * at(&b, tb, ldb, p, j)).sum();
+                assert!(
+                    (f64::from(one[i * n as usize + j]) - 1.0 - sum).abs() < 1e-4 * (1.0 + sum.abs()),
+                    "{blas} {m} {n} {k}"
+                );
+            }
+        }
+    }
+}
+
 fn check_gemm(blas: &Blas, order: i32, (ta, tb): (i32, i32), (m, n, k): (i32, i32, i32), beta: f32) {
     let pad = 3;
     let ld = |transpose: i32, rows: i32, cols: i32| {
