@@ -13,4 +13,6 @@ mod version;
 pub use tensor::{DType, Element, Tensor};
 /// The GPU of this machine: whether there is one, its name, what was launched on it.
 pub use tinymlir_runtime::cuda;
+/// How many threads compiled code runs on.
+pub use tinymlir_runtime::threads::{set_threads, threads};
 pub use version::version;

@@ -35,11 +35,15 @@ pub static BUFFERIZE: Pipeline = Pipeline {
 pub static LOWER_CPU: Pipeline = Pipeline {
     argument: "tinymlir-lower-cpu",
     description: "Contractions to CBLAS, everything else to loops, all to LLVM for the host",
-    options: &[Opt::boolean("blas", "true", "Turn contractions into CBLAS calls")],
+    options: &[Opt::boolean(
+        "blas",
+        "true",
+        "Turn contractions into CBLAS calls and loops over a matrix; else into plain loops",
+    )],
     expand: |options| {
-        let blas = if options.boolean("blas") { "tinymlir-blas," } else { "" };
+        let blas = if options.boolean("blas") { "tinymlir-gemv,tinymlir-blas," } else { "" };
         format!(
-            "tinymlir-verify-bufferized,tinymlir-record-signatures,tinymlir-expand-math,tinymlir-heap-allocas,tinymlir-wide-accumulators,tinymlir-gemv,{blas}tinymlir-outline-loops,\
+            "tinymlir-verify-bufferized,tinymlir-record-signatures,tinymlir-expand-math,tinymlir-heap-allocas,tinymlir-wide-accumulators,{blas}tinymlir-outline-loops,\
              convert-linalg-to-loops,tinymlir-lower-asserts,{HOST_TO_LLVM},tinymlir-verify-lowered"
         )
     },

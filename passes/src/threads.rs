@@ -89,10 +89,12 @@ impl ParallelLoop<'_> {
         let parsed = Op::parse(module.ctx(), &text, "tinymlir-parallel-loop")
             .ok_or_else(|| format!("internal error: cannot build\n{text}"))?;
         module.declare(RUNTIME)?;
-        let [launch, range] = [name.to_string(), format!("{name}_range")].map(|symbol| {
-            parsed.lookup(&symbol).map(|function| module.append_clone(function))
-        });
+        let [launch, range] = [name.to_string(), format!("{name}_range")]
+            .map(|symbol| parsed.lookup(&symbol).map(|function| module.append_clone(function)));
         parsed.destroy();
-        launch.zip(range).map(|(launch, range)| [launch, range]).ok_or_else(|| "internal error: no parallel loop".into())
+        launch
+            .zip(range)
+            .map(|(launch, range)| [launch, range])
+            .ok_or_else(|| "internal error: no parallel loop".into())
     }
 }

@@ -176,7 +176,7 @@ unsafe fn split<T: Real>(
     beta: T,
     (c, ldc): (*mut T, i32),
 ) {
-    // SAFETY of the offsets below: rows and columns from `begin` on are within the matrices.
+    // SAFETY: rows and columns of a part are within the matrices that the caller vouches for.
     let part = |rows: (i32, i32), columns: (i32, i32)| unsafe {
         let of = |x: &Matrix<T>, begin: i32, rows: bool| {
             x.data.offset(if x.transposed == rows { begin as isize } else { begin as isize * x.ld as isize })

@@ -11,6 +11,7 @@ use tinymlir::{
         emit, read_bandwidth, verify,
     },
     io::{Staged, safetensors, write_atomically},
+    set_threads,
 };
 
 /// GPT-2, compiled by tinymlir.
@@ -136,6 +137,9 @@ struct Device {
     /// How fast kernels may round products of f32: fp32, or tf32 on tensor cores [default: fp32]
     #[arg(long, value_name = "HOW", requires = "schedule")]
     precision: Option<Precision>,
+    /// How many threads compute, of the CPU's loops and products alike [default: one for each processor]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    threads: Option<u16>,
     /// Compile even what the artefact cache holds, and keep nothing
     #[arg(long)]
     no_cache: bool,
@@ -143,6 +147,9 @@ struct Device {
 
 impl Device {
     fn options(&self) -> Options {
+        if let Some(threads) = self.threads {
+            set_threads(threads.into());
+        }
         let (memory, schedule) = (self.memory.unwrap_or_default(), self.schedule.unwrap_or_default());
         let precision = self.precision.unwrap_or_default();
         let gpu = || Target::Gpu { chip: self.chip.clone(), memory, schedule, precision };

@@ -14,7 +14,7 @@ use tinymlir::{
     cuda,
     engine::{Executable, Signature, Value, conform, describe},
     io::{Staged, npy, safetensors::Safetensors},
-    run,
+    run, set_threads,
 };
 
 /// Compile an MLIR module (tensors, memrefs or LLVM dialect; text or bytecode) and call a function.
@@ -81,6 +81,9 @@ struct Flags {
     /// LLVM's optimisation level
     #[arg(short = 'O', value_name = "LEVEL", default_value_t = 3, value_parser = clap::value_parser!(u8).range(0..=3))]
     opt_level: u8,
+    /// How many threads compute, of the CPU's loops and products alike [default: one for each processor]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    threads: Option<u16>,
     /// Compile even what the artefact cache holds, and keep nothing
     #[arg(long)]
     no_cache: bool,
@@ -128,6 +131,9 @@ fn run(flags: &Flags) -> Result<()> {
         if flags.module.is_none() {
             return Ok(());
         }
+    }
+    if let Some(threads) = flags.threads {
+        set_threads(threads.into());
     }
     let path = flags.module.as_ref().context("no module is given (see --help)")?;
     let bytes = compile::read_source(path)?;
