@@ -5,6 +5,7 @@
 //! in the artefact cache where the options say so.
 
 use crate::{
+    Phases,
     cache::{Cache, Key},
     engine::{self, Artefact, Executable},
 };
@@ -67,6 +68,15 @@ impl FromStr for Schedule {
 }
 
 impl Target {
+    /// The chip that kernels are compiled for, `None` for a target without kernels.
+    pub fn chip(&self) -> Option<String> {
+        match self {
+            Target::Cpu => None,
+            Target::Gpu { chip: Some(chip), .. } => Some(chip.clone()),
+            Target::Gpu { .. } => Some(engine::gpu_chip().unwrap_or_else(|_| "sm_80".to_owned())),
+        }
+    }
+
     /// Where arrays lie that kernels read; `None` for a target without kernels.
     pub fn memory(&self) -> Option<cuda::Memory> {
         match self {
@@ -108,11 +118,13 @@ pub struct Options {
     pub opt_level: u8,
     /// Whether compiled modules are looked for and kept in the user's artefact cache.
     pub cache: bool,
+    /// Whether tables of what each pass took go to standard error.
+    pub mlir_timing: bool,
 }
 
 impl Default for Options {
     fn default() -> Options {
-        Options { target: Target::Cpu, opt_level: 3, cache: false }
+        Options { target: Target::Cpu, opt_level: 3, cache: false, mlir_timing: false }
     }
 }
 
@@ -202,7 +214,7 @@ pub fn read_source(path: &Path) -> Result<Vec<u8>> {
 pub fn lower_to<'a>(source: impl Into<Source<'a>>, stage: Stage, options: &Options) -> Result<String> {
     let context = tinymlir_passes::context();
     let mut module = parse(&context, source.into())?;
-    warn(&lower(&context, &mut module, stage, options)?);
+    warn(&lower(&context, &mut module, stage, options, &mut Phases::default())?);
     match stage {
         Stage::Llvm => engine::llvm_ir(&context, &module),
         Stage::Ptx => ptx(&module),
@@ -219,23 +231,37 @@ pub fn compile<'a>(source: impl Into<Source<'a>>, options: &Options) -> Result<E
     if let Target::Gpu { .. } = options.target {
         engine::gpu_chip()?;
     }
-    let cache = if options.cache { Cache::open().zip(key(source, options)) } else { None };
-    let kept = cache.as_ref().and_then(|(cache, key)| Artefact::from_bytes(&cache.get(key)?).ok());
-    let artefact = match kept {
-        Some(artefact) => artefact,
-        None => {
-            let context = tinymlir_passes::context();
-            let mut module = parse(&context, source)?;
-            let warnings = lower(&context, &mut module, Stage::Lowered, options)?;
-            let artefact = Artefact::compile(&context, &module, options.opt_level, warnings)?;
-            if let Some((cache, key)) = &cache {
-                cache.put(key, &artefact.to_bytes()?);
-            }
-            artefact
-        }
-    };
+    let mut phases = Phases::default();
+    let artefact = artefact(source, options, &mut phases)?;
     warn(artefact.warnings());
-    Executable::load(&artefact, options.target.memory().unwrap_or(cuda::Memory::Managed))
+    Executable::load(&artefact, options.target.memory().unwrap_or(cuda::Memory::Managed), phases)
+}
+
+/// Compiles a module for the target, keeps the code in the artefact cache where the options say so, and loads nothing: it needs no
+/// GPU. How long the parts took.
+pub fn compile_only<'a>(source: impl Into<Source<'a>>, options: &Options) -> Result<Phases> {
+    let mut phases = Phases::default();
+    warn(artefact(source.into(), options, &mut phases)?.warnings());
+    Ok(phases)
+}
+
+/// The module's code: what the cache holds, or compiled.
+fn artefact(source: Source, options: &Options, phases: &mut Phases) -> Result<Artefact> {
+    let cache = if options.cache { Cache::open().zip(key(source, options)) } else { None };
+    if let Some((cache, key)) = &cache {
+        let kept = phases.time("cache", || Artefact::from_bytes(&cache.get(key)?).ok());
+        if let Some(artefact) = kept {
+            return Ok(artefact);
+        }
+    }
+    let context = phases.time("dialects", tinymlir_passes::context);
+    let mut module = phases.time("parse", || parse(&context, source))?;
+    let warnings = lower(&context, &mut module, Stage::Lowered, options, phases)?;
+    let artefact = Artefact::compile(&context, &module, options.opt_level, warnings, phases)?;
+    if let Some((cache, key)) = &cache {
+        phases.time("keep", || artefact.to_bytes().map(|bytes| cache.put(key, &bytes)))?;
+    }
+    Ok(artefact)
 }
 
 /// Everything that the compiled code depends on beside this program.
@@ -243,13 +269,11 @@ fn key(source: Source, options: &Options) -> Option<Key> {
     let mut key = Key::new()?;
     key.add(source.bytes);
     key.add(source.name.as_bytes()); // in the messages of failed checks
-    key.add(format!("{options:?}").as_bytes());
+    key.add(format!("{:?}", Options { cache: true, mlir_timing: false, ..options.clone() }).as_bytes());
     for part in [engine::version(), engine::host_cpu()] {
         key.add(part.as_bytes());
     }
-    if let Target::Gpu { .. } = options.target {
-        key.add(engine::gpu_chip().ok()?.as_bytes());
-    }
+    key.add(options.target.chip().unwrap_or_default().as_bytes());
     for variable in ["TINYMLIR_CUDA_TOOLKIT", "TINYMLIR_CACHE", "XDG_CACHE_HOME", "HOME", "CUDA_HOME"] {
         key.add(std::env::var_os(variable).unwrap_or_default().as_encoded_bytes());
     }
@@ -267,19 +291,25 @@ fn parse<'c>(context: &'c Context, source: Source) -> Result<Module<'c>> {
 }
 
 /// Runs the pipelines that lead to `stage`, and returns their warnings.
-fn lower(context: &Context, module: &mut Module, stage: Stage, options: &Options) -> Result<String> {
+fn lower(
+    context: &Context,
+    module: &mut Module,
+    stage: Stage,
+    options: &Options,
+    phases: &mut Phases,
+) -> Result<String> {
     let mut pipelines =
         vec![(Stage::Optimized, "tinymlir-optimize".to_owned()), (Stage::Bufferized, "tinymlir-bufferize".to_owned())];
     match &options.target {
         Target::Cpu if matches!(stage, Stage::Outlined | Stage::Ptx) => bail!("the CPU target has no stage `{stage}`"),
         Target::Cpu => pipelines.push((Stage::Lowered, "tinymlir-lower-cpu".to_owned())),
-        Target::Gpu { chip, memory, schedule, precision } => {
+        Target::Gpu { memory, schedule, precision, .. } => {
             let memory = match memory {
                 Memory::Managed => "managed",
                 Memory::Device => "device",
             };
             let (schedule, precision) = (schedule.name(), precision.name());
-            let chip = chip.clone().or_else(|| engine::gpu_chip().ok()).unwrap_or_else(|| "sm_80".to_owned());
+            let chip = options.target.chip().unwrap_or_default();
             pipelines.push((
                 Stage::Outlined,
                 format!(
@@ -290,8 +320,11 @@ fn lower(context: &Context, module: &mut Module, stage: Stage, options: &Options
         }
     }
     let mut warnings = Vec::new();
-    for (_, pipeline) in pipelines.into_iter().take_while(|(reached, _)| *reached <= stage) {
-        let text = tinymlir_passes::run_pipeline(context, module, &format!("builtin.module({pipeline})"));
+    for (reached, pipeline) in pipelines.into_iter().take_while(|(reached, _)| *reached <= stage) {
+        let pipeline = format!("builtin.module({pipeline})");
+        let text = phases.time(reached.name(), || {
+            tinymlir_passes::run_timed_pipeline(context, module, &pipeline, options.mlir_timing)
+        });
         warnings.extend(Some(text.map_err(engine::diagnostics)?).filter(|text| !text.is_empty()));
     }
     Ok(warnings.join("\n"))

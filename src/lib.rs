@@ -6,10 +6,12 @@ pub mod engine;
 pub mod frontend;
 pub mod gpt2;
 pub mod io;
+mod phases;
 pub mod run;
 pub mod tensor;
 mod version;
 
+pub use phases::Phases;
 pub use tensor::{DType, Element, Tensor};
 /// The GPU of this machine: whether there is one, its name, what was launched on it.
 pub use tinymlir_runtime::cuda;

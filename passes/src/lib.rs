@@ -19,7 +19,9 @@ pub mod schedule;
 pub mod template;
 pub mod threads;
 
-pub use ir::{context, expanded, parse, register, run_pipeline, run_pipeline_watched, with_diagnostics};
+pub use ir::{
+    context, expanded, parse, register, run_pipeline, run_pipeline_watched, run_timed_pipeline, with_diagnostics,
+};
 
 /// Declares the modules of passes and lists their definitions.
 macro_rules! passes {

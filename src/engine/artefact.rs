@@ -1,6 +1,7 @@
 //! What compiling gives: machine code and how to call it, as bytes that can be kept.
 
 use super::{Signature, check_lowered, entry, llvm, translate};
+use crate::Phases;
 use anyhow::{Context as _, Result, bail, ensure};
 use melior::ir::Module;
 use serde::{Deserialize, Serialize};
@@ -29,8 +30,14 @@ impl Artefact {
     /// Compiles a module in the LLVM dialect at LLVM's optimisation level `level` (0 to 3).
     ///
     /// Fails when an operation is not lowered, when the translation fails, and when the module refers to functions that
-    /// nothing defines, naming them. `warnings` are kept beside the code.
-    pub fn compile(context: &melior::Context, module: &Module, level: u8, warnings: String) -> Result<Artefact> {
+    /// nothing defines, naming them. `warnings` are kept beside the code; the times of the parts are added to `phases`.
+    pub fn compile(
+        context: &melior::Context,
+        module: &Module,
+        level: u8,
+        warnings: String,
+        phases: &mut Phases,
+    ) -> Result<Artefact> {
         check_lowered(Op::of(module))?;
         let functions = Op::of(module).body();
         let public: BTreeSet<String> = (functions.iter().filter(|f| f.is("llvm.func") && !f.is_private()))
@@ -40,11 +47,15 @@ impl Artefact {
         let recorded: BTreeMap<String, Signature> =
             functions.iter().filter_map(|f| Signature::of(*f)).map(|s| (s.name.clone(), s)).collect();
 
-        let machine = llvm::Machine::host(level)?;
+        // Beside kernels the host's code is straight: it launches them. The passes of level 1 fold it, and the rest of a
+        // higher level would take longer than lowering the kernels.
+        let gpu = functions.iter().any(|op| op.is("gpu.binary"));
+        let (level, code_level) = if gpu { (level.min(1), 0) } else { (level, level) };
+        let machine = llvm::Machine::host(code_level)?;
         let llvm_context = llvm::Context::new();
-        let ir = translate(context, module, &llvm_context, &machine)?;
+        let ir = phases.time("LLVM IR", || translate(context, module, &llvm_context, &machine))?;
         let entries = entry::add(&ir, &public)?;
-        ir.optimise(level, &machine)?;
+        phases.time("LLVM passes", || ir.optimise(level, &machine))?;
         let unresolved = entry::unresolved(&ir);
         if !unresolved.is_empty() {
             let place = |name: &String| {
@@ -65,10 +76,11 @@ impl Artefact {
         };
         let head = Head {
             functions: entries.iter().map(|entry| (entry.name.clone(), signature(entry))).collect(),
-            gpu: functions.iter().any(|op| op.is("gpu.binary")),
+            gpu,
             warnings,
         };
-        Ok(Artefact { head, object: ir.object(&machine)? })
+        let object = phases.time("machine code", || ir.object(&machine))?;
+        Ok(Artefact { head, object })
     }
 
     /// What compiling warned of.

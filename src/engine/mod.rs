@@ -19,6 +19,7 @@ pub use llvm::{host_cpu, version};
 pub use signature::{Argument, Output, Signature, ValueType};
 pub use value::{DeviceTensor, Value, gpu_chip};
 
+use crate::Phases;
 use anyhow::{Context as _, Result, bail, ensure};
 use melior::ir::Module;
 use std::{collections::BTreeMap, ffi::c_void};
@@ -28,6 +29,7 @@ use tinymlir_runtime::cuda::{self, Graph, Memory};
 /// Machine code and the functions in it. Dropping it runs the module's destructors and unmaps the code.
 pub struct Executable {
     jit: jit::Jit,
+    phases: Phases,
     functions: BTreeMap<String, Function>,
     /// Where arrays go that its kernels read; `None` when it has none.
     memory: Option<Memory>,
@@ -41,27 +43,24 @@ struct Function {
 
 impl Executable {
     /// Loads compiled code and runs its constructors; arrays that its kernels read go to `memory`. Fails when it holds kernels
-    /// and there is no GPU.
-    pub fn load(artefact: &Artefact, memory: Memory) -> Result<Executable> {
+    /// and there is no GPU. `phases` is what came before, with its times.
+    pub fn load(artefact: &Artefact, memory: Memory, mut phases: Phases) -> Result<Executable> {
         let gpu = artefact.head.gpu;
         if gpu {
             gpu_chip()?;
         }
-        let jit = jit::Jit::new(&artefact.object)?;
-        let mut functions = BTreeMap::new();
-        for (name, signature) in &artefact.head.functions {
-            let address = jit.lookup(&entry::symbol(name))?;
-            // SAFETY: entry::add gave the symbol this type.
-            let entry =
-                unsafe { std::mem::transmute::<*const c_void, unsafe extern "C" fn(*const *mut c_void)>(address) };
-            functions.insert(name.clone(), Function { entry, signature: signature.clone() });
-        }
-        let executable = Executable { jit, functions, memory: gpu.then_some(memory) };
+        let (jit, functions) = phases.time("link", || link(artefact))?;
+        let mut executable = Executable { jit, phases, functions, memory: gpu.then_some(memory) };
         executable.run_structors(entry::INITIALIZE)?;
         if gpu {
-            cuda::load_pending()?; // what the constructors recorded
+            executable.phases.time("driver", cuda::load_pending)?; // what the constructors recorded
         }
         Ok(executable)
+    }
+
+    /// How long the parts of compiling and loading took.
+    pub fn phases(&self) -> &Phases {
+        &self.phases
     }
 
     /// Where arrays are copied that its kernels read, unless they are where a GPU reaches them already; `None` when it has
@@ -131,6 +130,19 @@ impl Executable {
         unsafe { std::mem::transmute::<*const c_void, unsafe extern "C" fn()>(address)() };
         Ok(())
     }
+}
+
+/// Code in this process, and where each function's is.
+fn link(artefact: &Artefact) -> Result<(jit::Jit, BTreeMap<String, Function>)> {
+    let jit = jit::Jit::new(&artefact.object)?;
+    let mut functions = BTreeMap::new();
+    for (name, signature) in &artefact.head.functions {
+        let address = jit.lookup(&entry::symbol(name))?;
+        // SAFETY: entry::add gave the symbol this type.
+        let entry = unsafe { std::mem::transmute::<*const c_void, unsafe extern "C" fn(*const *mut c_void)>(address) };
+        functions.insert(name.clone(), Function { entry, signature: signature.clone() });
+    }
+    Ok((jit, functions))
 }
 
 /// A recorded call and the arrays that it reads and writes.

@@ -8,7 +8,7 @@ use crate::{
     compile::{Options, Target},
     cuda,
     engine::gpu_chip,
-    gpt2::Mode,
+    gpt2::{Event, Mode},
 };
 use anyhow::{Result, ensure};
 use serde::Serialize;
@@ -70,6 +70,8 @@ pub struct Figure {
     pub operations_per_second: f64,
     /// Seconds that compilation took, or reading what is in the cache.
     pub compile_seconds: f64,
+    /// Seconds that its parts took; empty where it was compiled for an earlier figure.
+    pub compile_phases: Vec<(String, f64)>,
 }
 
 impl Figure {
@@ -107,8 +109,14 @@ pub fn bench(
         let prefill = index < plan.prefill.len();
         let start = Instant::now();
         let prompt = if prefill { tokens } else { plan.prefill.first().copied().unwrap_or(1) };
-        let (decoder, _) = session.decoder(prompt, window, Choice::default())?;
+        let (decoder, event) = session.decoder(prompt, window, Choice::default())?;
         let compile_seconds = start.elapsed().as_secs_f64();
+        let compile_phases = match event {
+            Some(Event::Compiled { phases, .. }) => {
+                phases.iter().map(|(name, time)| (name.to_owned(), time.as_secs_f64())).collect()
+            }
+            _ => Vec::new(),
+        };
         let ids: Vec<u32> = (0..tokens).map(|i| (i * 7919 % config.vocabulary) as u32).collect();
         let (mut times, mut device, mut launches) = (Vec::new(), Vec::new(), 0);
         for call in 0..2 * plan.calls {
@@ -156,6 +164,7 @@ pub fn bench(
             bytes_per_second: bytes as f64 / seconds,
             operations_per_second: operations as f64 / seconds,
             compile_seconds,
+            compile_phases,
         })?;
     }
     Ok(())

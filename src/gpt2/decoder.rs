@@ -2,7 +2,7 @@
 
 use super::{Choice, Draw, Model, Sampling, prefill, step};
 use crate::{
-    DType, Tensor,
+    DType, Phases, Tensor,
     compile::{Options, compile},
     engine::{Captured, Executable, Value},
     frontend::{Function, module},
@@ -90,6 +90,11 @@ impl Decoder {
             steps: 0,
             prompt: None,
         })
+    }
+
+    /// How long the parts of compiling took.
+    pub fn phases(&self) -> &Phases {
+        self.executable.phases()
     }
 
     /// The most tokens of a prompt.

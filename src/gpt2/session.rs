@@ -2,7 +2,7 @@
 
 use super::{Choice, Decoder, FUNCTIONS, Model, Sampling, fused, padded, sublayer};
 use crate::{
-    Tensor,
+    Phases, Tensor,
     compile::{Options, compile},
     engine::{Executable, Value, gpu_chip},
     frontend::{Function, module},
@@ -45,7 +45,7 @@ struct Program {
 }
 
 /// What [`Session::generate`] tells as it goes.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub enum Event {
     /// A program for that many positions was compiled.
     Compiled {
@@ -55,6 +55,8 @@ pub enum Event {
         window: Option<usize>,
         /// How long it took.
         time: Duration,
+        /// How long its parts took.
+        phases: Phases,
     },
     /// A token was computed.
     Token {
@@ -169,8 +171,9 @@ impl<'m> Session<'m> {
         if !self.decoders.contains_key(&key) {
             let start = Instant::now();
             let decoder = Decoder::new(self.model, &self.weights, &self.options, (tokens, window), choice)?;
+            let phases = decoder.phases().clone();
             self.decoders.insert(key, decoder);
-            event = Some(Event::Compiled { positions: tokens, window: Some(window), time: start.elapsed() });
+            event = Some(Event::Compiled { positions: tokens, window: Some(window), time: start.elapsed(), phases });
         }
         let decoder = self.decoders.get_mut(&key).context("the program is not compiled")?;
         Ok((decoder, event))
@@ -236,8 +239,9 @@ impl<'m> Session<'m> {
             _ => FUNCTIONS.iter().map(|name| sublayer(config, name, positions)).collect::<Result<_>>()?,
         };
         let executable = compile(module(&functions).as_str(), &self.options)?;
+        let phases = executable.phases().clone();
         self.programs.insert(positions, Program { executable, functions });
-        Ok(Some(Event::Compiled { positions, window: None, time: start.elapsed() }))
+        Ok(Some(Event::Compiled { positions, window: None, time: start.elapsed(), phases }))
     }
 
     /// Calls a function on `x` and the weights that its other arguments name; those of a block are `layer`'s.

@@ -124,7 +124,7 @@ pub fn parse<'c>(context: &'c Context, source: &[u8], file: &str) -> Result<Modu
 ///
 /// Fails with every error, one a line, each with its position; the module is then in no defined state.
 pub fn run_pipeline(context: &Context, module: &mut Module, pipeline: &str) -> Result<String, String> {
-    run_pipeline_watched(context, module, pipeline, None)
+    run(context, module, pipeline, None, false)
 }
 
 /// [`run_pipeline`], with someone who watches the passes and reads their remarks.
@@ -134,11 +134,34 @@ pub fn run_pipeline_watched(
     pipeline: &str,
     observer: Option<&mut dyn Observer>,
 ) -> Result<String, String> {
+    run(context, module, pipeline, observer, false)
+}
+
+/// [`run_pipeline`]; with `timing` a table of what each pass took goes to standard error, as of mlir-opt's `--mlir-timing`.
+pub fn run_timed_pipeline(
+    context: &Context,
+    module: &mut Module,
+    pipeline: &str,
+    timing: bool,
+) -> Result<String, String> {
+    run(context, module, pipeline, None, timing)
+}
+
+fn run(
+    context: &Context,
+    module: &mut Module,
+    pipeline: &str,
+    observer: Option<&mut dyn Observer>,
+    timing: bool,
+) -> Result<String, String> {
     let raw = context.to_raw();
     let root = Op::of(module);
     // SAFETY: the manager is destroyed at the end, the strings live through the calls.
     let (result, messages) = diagnosed(raw, || unsafe {
         let manager = mlirPassManagerCreate(raw);
+        if timing {
+            mlirPassManagerEnableTiming(manager);
+        }
         let mut parse_error = String::new();
         unsafe extern "C" fn append(part: MlirStringRef, out: *mut c_void) {
             // SAFETY: `out` is `parse_error`.

@@ -14,7 +14,9 @@ mod rewrite;
 mod types;
 
 pub use attribute::{AffineMap, Attr};
-pub use driver::{context, expanded, parse, register, run_pipeline, run_pipeline_watched, with_diagnostics};
+pub use driver::{
+    context, expanded, parse, register, run_pipeline, run_pipeline_watched, run_timed_pipeline, with_diagnostics,
+};
 pub use observe::{Observer, Placed, Remark, RemarkKind};
 pub use operation::{Block, Loc, Op, Value};
 pub use opt::{Driver, Flag, described, opt_main};

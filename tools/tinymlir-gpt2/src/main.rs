@@ -43,7 +43,7 @@ struct Generate {
     /// How many tokens to add
     #[arg(long, short = 'n', default_value_t = 32)]
     tokens: usize,
-    /// Print each token's time
+    /// Print each token's time, and those of the parts of compiling
     #[arg(long)]
     time: bool,
     /// Run the whole text for every token, without a key/value cache
@@ -243,9 +243,12 @@ fn generate(arguments: &Generate) -> Result<()> {
     let mut prompt = Some(&arguments.prompt);
     session.generate(&mut ids, arguments.tokens, &sampling, &mut |event| {
         match event {
-            Event::Compiled { positions, window, time } => {
+            Event::Compiled { positions, window, time, phases } => {
                 let cache = window.map_or(String::new(), |window| format!(" and a cache of {window}"));
-                eprintln!("compiled for {positions} positions{cache} in {:.3} s", time.as_secs_f64())
+                eprintln!("compiled for {positions} positions{cache} in {:.3} s", time.as_secs_f64());
+                if arguments.time {
+                    eprintln!("  of which {phases}");
+                }
             }
             Event::Token { id, time } => {
                 (count, seconds) = (count + 1, seconds + time.as_secs_f64());

@@ -78,6 +78,12 @@ struct Flags {
     /// Print the functions that can be called, with their arguments, instead of calling one
     #[arg(long)]
     list: bool,
+    /// Compile and keep the code in the artefact cache, but call nothing; needs no GPU
+    #[arg(long, conflicts_with_all = ["emit", "list"])]
+    compile_only: bool,
+    /// Print what each pass took
+    #[arg(long)]
+    mlir_timing: bool,
     /// LLVM's optimisation level
     #[arg(short = 'O', value_name = "LEVEL", default_value_t = 3, value_parser = clap::value_parser!(u8).range(0..=3))]
     opt_level: u8,
@@ -148,14 +154,22 @@ fn run(flags: &Flags) -> Result<()> {
         },
         false => Target::Cpu,
     };
-    let options = Options { target, opt_level: flags.opt_level, cache: !flags.no_cache };
+    let options =
+        Options { target, opt_level: flags.opt_level, cache: !flags.no_cache, mlir_timing: flags.mlir_timing };
     if let Some(stage) = flags.emit {
         return print(&format!("{}\n", compile::lower_to(source, stage, &options)?.trim_end()));
     }
     let start = Instant::now();
+    if flags.compile_only {
+        let phases = compile::compile_only(source, &options)?;
+        if flags.verbose {
+            eprintln!("compiled in {:.3} s: {phases}", start.elapsed().as_secs_f64());
+        }
+        return Ok(());
+    }
     let executable = compile::compile(source, &options)?;
     if flags.verbose {
-        eprintln!("compiled in {:.3} s", start.elapsed().as_secs_f64());
+        eprintln!("compiled in {:.3} s: {}", start.elapsed().as_secs_f64(), executable.phases());
     }
     if flags.list {
         return print(&list(&executable));
