@@ -8,7 +8,7 @@ use cudarc::driver::sys::{self, CUfunction_attribute_enum as Attribute, CUresult
 
 use super::driver::{Error, check_in, driver, failure};
 use super::module::{KERNELS, Kernel};
-use super::{must, stream};
+use super::{must, stream, trace};
 use crate::{Symbol, symbol_table};
 
 static LAUNCHES: AtomicU64 = AtomicU64::new(0);
@@ -70,6 +70,24 @@ impl Launch {
             bytes => format!(", {bytes} bytes of dynamic shared memory"),
         };
         format!("kernel @{}, grid {}, block {}{cluster}{shared}", self.kernel.name, size(self.grid), size(self.block))
+    }
+
+    /// [`Launch::run`], in the trace where there is one.
+    ///
+    /// # Safety
+    /// The parameters are those of the kernel.
+    unsafe fn run_traced(&self) -> Result<(), Error> {
+        let what = || {
+            let size = |[x, y, z]: [i64; 3]| format!("{x}x{y}x{z}");
+            let mut details = vec![("grid", size(self.grid)), ("block", size(self.block))];
+            details.extend(self.cluster.map(|cluster| ("cluster", size(cluster))));
+            if self.shared_memory > 0 {
+                details.push(("dynamic shared memory", self.shared_memory.to_string()));
+            }
+            (self.kernel.name.to_string(), details)
+        };
+        // SAFETY: as the caller vouches.
+        trace::record(self.stream, what, || unsafe { self.run() })
     }
 
     /// # Safety
@@ -192,7 +210,7 @@ pub unsafe extern "C" fn mgpuLaunchKernel(
             parameters,
             extra,
         };
-        must(launch.run());
+        must(launch.run_traced());
     }
 }
 
@@ -229,7 +247,7 @@ pub unsafe extern "C" fn mgpuLaunchClusterKernel(
             parameters,
             extra,
         };
-        must(launch.run());
+        must(launch.run_traced());
     }
 }
 

@@ -361,39 +361,6 @@ pub extern "C" fn mgpuMemFree(pointer: *mut c_void, _stream: *mut c_void) {
     }
 }
 
-/// Copies between any two places that the driver knows, host memory included.
-#[unsafe(no_mangle)]
-pub extern "C" fn mgpuMemcpy(target: *mut c_void, source: *const c_void, bytes: u64, stream: *mut c_void) {
-    must(driver());
-    if bytes > 0 {
-        // SAFETY: compiled code passes buffers of that size.
-        let result = unsafe { sys::cuMemcpyAsync(target as u64, source as u64, bytes as usize, stream as CUstream) };
-        must(check_in(result, "cuMemcpyAsync", || format!("{bytes} bytes from {source:p} to {target:p}")));
-    }
-}
-
-/// Sets `count` words of 32 bits.
-#[unsafe(no_mangle)]
-pub extern "C" fn mgpuMemset32(target: *mut c_void, value: u32, count: u64, stream: *mut c_void) {
-    must(driver());
-    if count > 0 {
-        // SAFETY: compiled code passes a buffer of that size.
-        let result = unsafe { sys::cuMemsetD32Async(target as u64, value, count as usize, stream as CUstream) };
-        must(check_in(result, "cuMemsetD32Async", || format!("{count} words at {target:p}")));
-    }
-}
-
-/// Sets `count` words of 16 bits.
-#[unsafe(no_mangle)]
-pub extern "C" fn mgpuMemset16(target: *mut c_void, value: u16, count: u64, stream: *mut c_void) {
-    must(driver());
-    if count > 0 {
-        // SAFETY: compiled code passes a buffer of that size.
-        let result = unsafe { sys::cuMemsetD16Async(target as u64, value, count as usize, stream as CUstream) };
-        must(check_in(result, "cuMemsetD16Async", || format!("{count} words at {target:p}")));
-    }
-}
-
 pub(super) fn symbols() -> Vec<Symbol> {
-    symbol_table![mgpuMemAlloc, mgpuMemFree, mgpuMemcpy, mgpuMemset32, mgpuMemset16]
+    symbol_table![mgpuMemAlloc, mgpuMemFree]
 }

@@ -12,6 +12,7 @@
 //! All unsafe code over CUDA is in this module.
 
 mod buffer;
+mod copies;
 mod driver;
 mod graph;
 mod host_memory;
@@ -23,6 +24,7 @@ mod stream;
 mod tensor_map;
 #[cfg(test)]
 mod tests;
+mod trace;
 
 pub use buffer::{DeviceBuffer, copy_from_host, copy_to_host};
 pub use driver::{Device, Error, available, device, free_memory};
@@ -32,6 +34,7 @@ pub use memory::{Memory, free_if_live, is_live, live_allocations, memory_of, tri
 pub use module::load_pending;
 pub use status::check_device_status;
 pub use stream::synchronize;
+pub use trace::{Span, start_trace, take_trace, tracing};
 
 use crate::Symbol;
 use crate::host::fail;
@@ -48,6 +51,7 @@ pub(crate) fn symbols() -> Vec<Symbol> {
     table.extend(launch::symbols());
     table.extend(stream::symbols());
     table.extend(memory::symbols());
+    table.extend(copies::symbols());
     table.extend(host_memory::symbols());
     table.extend(tensor_map::symbols());
     table.extend(status::symbols());

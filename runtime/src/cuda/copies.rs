@@ -1,0 +1,68 @@
+//! Copies and fills, as compiled code queues them.
+
+use std::ffi::c_void;
+
+use cudarc::driver::sys::{self, CUstream};
+
+use super::driver::{check_in, driver};
+use super::{must, trace};
+use crate::{Symbol, symbol_table};
+
+/// Copies between any two places that the driver knows, host memory included.
+#[unsafe(no_mangle)]
+pub extern "C" fn mgpuMemcpy(target: *mut c_void, source: *const c_void, bytes: u64, stream: *mut c_void) {
+    must(driver());
+    if bytes > 0 {
+        let stream = stream as CUstream;
+        let what = || ("memcpy".to_owned(), vec![("bytes", bytes.to_string())]);
+        must(trace::record(stream, what, || {
+            // SAFETY: compiled code passes buffers of that size.
+            let result = unsafe { sys::cuMemcpyAsync(target as u64, source as u64, bytes as usize, stream) };
+            check_in(result, "cuMemcpyAsync", || format!("{bytes} bytes from {source:p} to {target:p}"))
+        }));
+    }
+}
+
+/// Sets `count` words of 32 bits.
+#[unsafe(no_mangle)]
+pub extern "C" fn mgpuMemset32(target: *mut c_void, value: u32, count: u64, stream: *mut c_void) {
+    must(driver());
+    if count > 0 {
+        let stream = stream as CUstream;
+        must(trace::record(
+            stream,
+            || fill(4 * count),
+            || {
+                // SAFETY: compiled code passes a buffer of that size.
+                let result = unsafe { sys::cuMemsetD32Async(target as u64, value, count as usize, stream) };
+                check_in(result, "cuMemsetD32Async", || format!("{count} words at {target:p}"))
+            },
+        ));
+    }
+}
+
+/// Sets `count` words of 16 bits.
+#[unsafe(no_mangle)]
+pub extern "C" fn mgpuMemset16(target: *mut c_void, value: u16, count: u64, stream: *mut c_void) {
+    must(driver());
+    if count > 0 {
+        let stream = stream as CUstream;
+        must(trace::record(
+            stream,
+            || fill(2 * count),
+            || {
+                // SAFETY: compiled code passes a buffer of that size.
+                let result = unsafe { sys::cuMemsetD16Async(target as u64, value, count as usize, stream) };
+                check_in(result, "cuMemsetD16Async", || format!("{count} words at {target:p}"))
+            },
+        ));
+    }
+}
+
+fn fill(bytes: u64) -> (String, Vec<(&'static str, String)>) {
+    ("memset".to_owned(), vec![("bytes", bytes.to_string())])
+}
+
+pub(super) fn symbols() -> Vec<Symbol> {
+    symbol_table![mgpuMemcpy, mgpuMemset32, mgpuMemset16]
+}
