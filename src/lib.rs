@@ -9,6 +9,7 @@ pub mod io;
 mod phases;
 pub mod run;
 pub mod tensor;
+pub mod trace;
 mod version;
 
 pub use phases::Phases;

@@ -7,20 +7,36 @@ use std::{
 
 /// Parts in the order in which they ran, each with its time. Printed as `parse 0.031, optimize 0.120`, in seconds.
 #[derive(Clone, Debug, Default)]
-pub struct Phases(Vec<(String, Duration)>);
+pub struct Phases(Vec<(String, Instant, Duration)>);
 
 impl Phases {
     /// Runs a part and adds its time, whatever it returns.
     pub fn time<T>(&mut self, name: &str, part: impl FnOnce() -> T) -> T {
         let start = Instant::now();
         let result = part();
-        self.0.push((name.to_owned(), start.elapsed()));
+        self.0.push((name.to_owned(), start, start.elapsed()));
         result
+    }
+
+    /// Adds a part that began at `start` and ends now.
+    pub fn since(&mut self, name: &str, start: Instant) {
+        self.0.push((name.to_owned(), start, start.elapsed()));
+    }
+
+    /// Adds a part that took `time` and ends now.
+    pub fn took(&mut self, name: &str, time: Duration) {
+        let now = Instant::now();
+        self.0.push((name.to_owned(), now.checked_sub(time).unwrap_or(now), time));
     }
 
     /// Each part and its time.
     pub fn iter(&self) -> impl Iterator<Item = (&str, Duration)> {
-        self.0.iter().map(|(name, time)| (name.as_str(), *time))
+        self.spans().map(|(name, _, time)| (name, time))
+    }
+
+    /// Each part, when it began and how long it took.
+    pub fn spans(&self) -> impl Iterator<Item = (&str, Instant, Duration)> {
+        self.0.iter().map(|(name, start, time)| (name.as_str(), *start, *time))
     }
 
     /// Adds the parts of other work.

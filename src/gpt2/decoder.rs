@@ -9,7 +9,7 @@ use crate::{
 };
 use anyhow::{Context, Result, ensure};
 use std::collections::HashMap;
-use tinymlir_runtime::cuda::Memory;
+use tinymlir_runtime::cuda::{self, Memory};
 
 /// The functions [`prefill`] and [`step`] of one size, and the cache between their calls.
 ///
@@ -157,7 +157,7 @@ impl Decoder {
 
     /// Calls `prefill`; on a GPU a second prompt is recorded as a graph that serves it and all others.
     fn run_prefill(&mut self, arguments: &mut [Value], again: bool) -> Result<Vec<Value>> {
-        if self.memory.is_none() || !again {
+        if self.memory.is_none() || !again || cuda::tracing() {
             return self.executable.call_in_place("prefill", arguments);
         }
         if self.recorded_prefill.is_none() {
@@ -176,10 +176,11 @@ impl Decoder {
 
     /// Computes one token more and reads nothing back; the logits, where there are any.
     ///
-    /// On a GPU the first call runs as it is, and the second one is recorded as a graph that serves it and all others:
+    /// On a GPU the first call runs as it is, and the second one is recorded as a graph that serves it and all others, unless
+    /// launches are traced:
     /// shapes are static, and cache, token and position stay where they are.
     pub fn advance(&mut self) -> Result<Option<Value>> {
-        if self.memory.is_some() && self.steps > 0 && self.recorded.is_none() {
+        if self.memory.is_some() && self.steps > 0 && self.recorded.is_none() && !cuda::tracing() {
             self.recorded = Some(self.executable.capture("step", &self.state)?);
         }
         self.steps += 1;

@@ -4,6 +4,7 @@ use anyhow::{Context, Result};
 use clap::{Args, Parser, Subcommand};
 use std::{io::Write, path::PathBuf, process::ExitCode, time::Instant};
 use tinymlir::{
+    Phases,
     compile::{self, Memory, Options, Precision, Schedule, Stage, Target},
     cuda,
     gpt2::{
@@ -11,7 +12,7 @@ use tinymlir::{
         emit, read_bandwidth, verify,
     },
     io::{Staged, safetensors, write_atomically},
-    set_threads,
+    set_threads, trace,
 };
 
 /// GPT-2, compiled by tinymlir.
@@ -46,6 +47,10 @@ struct Generate {
     /// Print each token's time, and those of the parts of compiling
     #[arg(long)]
     time: bool,
+    /// Write the parts of compiling, each token and each kernel as a trace for chrome://tracing or Perfetto; kernels are
+    /// launched one by one then, not as a graph
+    #[arg(long, value_name = "FILE.json")]
+    trace: Option<PathBuf>,
     /// Run the whole text for every token, without a key/value cache
     #[arg(long)]
     uncached: bool,
@@ -235,6 +240,10 @@ fn generate(arguments: &Generate) -> Result<()> {
     let sampling = Sampling { temperature, top_k, top_p, seed };
     sampling.check()?;
     let mut session = Session::new(&model, arguments.run.device.options(), mode)?;
+    if arguments.trace.is_some() && arguments.run.device.gpu {
+        cuda::start_trace()?;
+    }
+    let mut parts = Phases::default();
     let mut ids = model.tokenizer.encode(&arguments.prompt)?;
     let mut stream = Stream::new(&model.tokenizer, &ids)?;
     let mut out = std::io::stdout().lock();
@@ -249,9 +258,11 @@ fn generate(arguments: &Generate) -> Result<()> {
                 if arguments.time {
                     eprintln!("  of which {phases}");
                 }
+                parts.append(phases);
             }
             Event::Token { id, time } => {
                 (count, seconds) = (count + 1, seconds + time.as_secs_f64());
+                parts.took(&format!("token {count} ({id})"), time);
                 write!(out, "{}", prompt.take().map_or("", String::as_str))?;
                 write!(out, "{}", stream.push(id)?)?;
                 out.flush()?;
@@ -266,6 +277,9 @@ fn generate(arguments: &Generate) -> Result<()> {
         Ok(())
     })?;
     writeln!(out, "{}", prompt.map_or("", String::as_str))?;
+    if let Some(path) = &arguments.trace {
+        trace::write_chrome_trace(path, &parts, &cuda::take_trace()?)?;
+    }
     eprintln!(
         "{count} tokens in {seconds:.3} s ({:.1} a second), compilation apart",
         f64::from(count) / seconds.max(1e-9)

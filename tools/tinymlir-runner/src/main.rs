@@ -14,7 +14,7 @@ use tinymlir::{
     cuda,
     engine::{Executable, Signature, Value, conform, describe},
     io::{Staged, npy, safetensors::Safetensors},
-    run, set_threads,
+    run, set_threads, trace,
 };
 
 /// Compile an MLIR module (tensors, memrefs or LLVM dialect; text or bytecode) and call a function.
@@ -72,6 +72,12 @@ struct Flags {
     /// Say how long compiling and the call took, and what was launched
     #[arg(short, long)]
     verbose: bool,
+    /// Print where the time of compiling and of the calls goes, each kernel's by the card's clock
+    #[arg(long)]
+    time: bool,
+    /// Write what --time sums up as a trace for chrome://tracing or Perfetto
+    #[arg(long, value_name = "FILE.json")]
+    trace: Option<PathBuf>,
     /// Print the module at a stage instead of calling it: tensor, optimized, bufferized, outlined (GPU), lowered, llvm, ptx (GPU)
     #[arg(long, value_name = "STAGE")]
     emit: Option<Stage>,
@@ -179,8 +185,14 @@ fn run(flags: &Flags) -> Result<()> {
     let arguments = arguments(flags, signature)?;
 
     let mut values = arguments.clone();
+    let traced = flags.time || flags.trace.is_some();
+    if traced && executable.memory().is_some() {
+        cuda::start_trace()?;
+    }
+    let mut phases = executable.phases().clone();
     let (start, launches) = (Instant::now(), cuda::launches());
     let results = executable.call_in_place(&entry, &mut values)?;
+    phases.since(&format!("call @{entry}"), start);
     if flags.verbose {
         eprintln!("called in {:.3} ms", 1e3 * start.elapsed().as_secs_f64());
         let launches = cuda::launches() - launches;
@@ -196,7 +208,18 @@ fn run(flags: &Flags) -> Result<()> {
             None => Ok(value.clone()),
         };
         let arguments = arguments.iter().map(placed).collect::<Result<Vec<_>>>()?;
+        let start = Instant::now();
         time(&executable, &entry, &arguments, flags.repeat)?;
+        phases.since(&format!("call @{entry}, {} times", flags.repeat), start);
+    }
+    if traced {
+        let spans = cuda::take_trace()?;
+        if flags.time {
+            eprint!("{}", trace::table(&phases, &spans));
+        }
+        if let Some(path) = &flags.trace {
+            trace::write_chrome_trace(path, &phases, &spans)?;
+        }
     }
     finish(flags, &outputs)
 }
