@@ -63,7 +63,7 @@ pub fn table(phases: &Phases, device: &DeviceSpans) -> String {
     let total: Duration = spans.iter().map(|span| span.time).sum();
     let _ = writeln!(text, "{:>12.3} ms  on the card, in {} launches, copies and fills", ms(total), spans.len());
     let mut kernels: Vec<_> = kernels.into_iter().collect();
-    kernels.sort_by(|a, b| b.1.1.cmp(&a.1.1));
+    kernels.sort_by_key(|(_, (_, time))| std::cmp::Reverse(*time));
     for (name, (count, time)) in kernels {
         let share = 100.0 * time.as_secs_f64() / total.as_secs_f64().max(1e-12);
         let mean = 1e6 * time.as_secs_f64() / f64::from(count);

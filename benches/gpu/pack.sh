@@ -12,7 +12,7 @@ built="${CARGO_TARGET_DIR:-target}/${profile/#dev/debug}"
 # mold folds equal functions, which the LLVM archives are full of.
 fold=()
 ! command -v mold >/dev/null || fold=(-C link-arg=-fuse-ld=mold -C link-arg=-Wl,--icf=all,--gc-sections)
-cargo rustc --profile "$profile" --package tinymlir-tools --bin tinymlir -- -C strip=symbols "${fold[@]}"
+cargo rustc --profile "$profile" --package tinymlir-tools --bin tinymlir --features diff -- -C strip=symbols "${fold[@]}"
 tests="$(cargo test --profile "$profile" --package tinymlir-runtime --test cuda --no-run --message-format=json |
     python3 -c 'import json, sys
 for line in sys.stdin:
@@ -24,7 +24,7 @@ trap 'rm -rf "$scratch"' EXIT
 card="$scratch/card"
 mkdir -p "$card"/{bin,tests,lit,models,toolkit/nvvm/libdevice}
 strip -o "$card/bin/tinymlir" "$built/tinymlir"
-for tool in tinymlir-opt tinymlir-runner tinymlir-gpt2 FileCheck; do ln -s tinymlir "$card/bin/$tool"; done
+for tool in tinymlir-opt tinymlir-runner tinymlir-gpt2 tinymlir-diff FileCheck; do ln -s tinymlir "$card/bin/$tool"; done
 printf '#!/bin/sh\n[ "$(wc -l)" -eq "$1" ]\n' > "$card/bin/count"
 chmod +x "$card/bin/count"
 strip -o "$card/tests/cuda" "$tests"

@@ -106,7 +106,7 @@ struct Programs {
     faults: usize,
 }
 
-fn main() -> ExitCode {
+pub fn main() -> ExitCode {
     let flags = match Flags::try_parse() {
         Ok(flags) => flags,
         Err(error) => {

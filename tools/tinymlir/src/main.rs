@@ -3,6 +3,9 @@
 //! LLVM and MLIR are most of every tool; an archive with one executable and links to it holds them once. The self-test's
 //! `FileCheck` is here for the same reason.
 
+#[cfg(feature = "diff")]
+#[path = "../../tinymlir-diff/src/main.rs"]
+mod diff;
 mod filecheck;
 #[path = "../../tinymlir-gpt2/src/main.rs"]
 mod gpt2;
@@ -18,6 +21,8 @@ fn main() -> ExitCode {
         "tinymlir-opt" => status(tinymlir_report::opt_main()),
         "tinymlir-runner" => runner::main(),
         "tinymlir-gpt2" => gpt2::main(),
+        #[cfg(feature = "diff")]
+        "tinymlir-diff" => diff::main(),
         "FileCheck" => status(filecheck::main(&arguments[1..])),
         _ => {
             eprintln!(
