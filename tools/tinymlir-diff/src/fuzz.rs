@@ -1,7 +1,8 @@
 //! Mutated modules through the passes, in copies of this process that may crash.
 //!
 //! A copy runs a stretch of mutants, each through one route, pass by pass, and notes in shared memory where it is. When it
-//! dies, that names the mutant and the pass, and the next copy goes on behind it.
+//! dies, that names the mutant and the pass, and the next copy goes on behind it. A mutant that does not die in a copy of its
+//! own met a heap that upstream's parser had damaged on an earlier one.
 
 use crate::{
     isolate::{self, Death},
