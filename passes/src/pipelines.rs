@@ -43,8 +43,8 @@ pub static LOWER_CPU: Pipeline = Pipeline {
     expand: |options| {
         let blas = if options.boolean("blas") { "tinymlir-gemv,tinymlir-blas," } else { "" };
         format!(
-            "tinymlir-verify-bufferized,tinymlir-record-signatures,tinymlir-expand-math,tinymlir-heap-allocas,tinymlir-wide-accumulators,{blas}tinymlir-outline-loops,\
-             convert-linalg-to-loops,tinymlir-lower-asserts,{HOST_TO_LLVM},tinymlir-verify-lowered"
+            "tinymlir-verify-bufferized,tinymlir-record-signatures,tinymlir-expand-math,tinymlir-heap-allocas,tinymlir-wide-accumulators,{blas}tinymlir-reassociate-reductions,tinymlir-outline-loops,\
+             func.func(convert-linalg-to-parallel-loops,scf-forall-to-parallel),tinymlir-hoist-accumulators,tinymlir-thread-loops,tinymlir-lower-asserts,{HOST_TO_LLVM},tinymlir-verify-lowered"
         )
     },
 };

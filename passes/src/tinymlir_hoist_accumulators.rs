@@ -2,7 +2,8 @@
 //!
 //! Linalg's loops load and store the output in every iteration of a reduction, and LLVM cannot keep it in a register, since
 //! another buffer might be the same memory. Here it is known: where the buffer is an allocation of the function, and
-//! everything else that the loop touches is another one or an argument, the element is loaded before the loop, carried
+//! everything else that the loop touches is another one or an argument, or where it is an argument marked
+//! `tinymlir.distinct` (by `tinymlir-outline-loops`: no other one is the same memory), the element is loaded before the loop, carried
 //! through it, and stored after. Runs in outline once linalg has become loops, innermost loops first.
 //!
 //! It leaves a loop alone in which the buffer is touched otherwise, the access is conditional, or an operation is unknown.
@@ -13,6 +14,9 @@ use crate::{
 };
 use mlir_sys::*;
 use std::collections::HashSet;
+
+/// The attribute of an argument that shares memory with no other one.
+pub const DISTINCT: &str = "tinymlir.distinct";
 
 pub static PASS: Pass = Pass {
     argument: "tinymlir-hoist-accumulators",
@@ -61,7 +65,11 @@ fn updates(found: Op) -> Vec<Update> {
             _ => return vec![],
         }
     }
-    let fresh = |v: Value| v.def().is_some_and(|d| d.is("memref.alloc"));
+    let distinct = |v: Value| {
+        let parameter = v.block_argument().filter(|(block, _)| block.parent().is("func.func"));
+        parameter.is_some_and(|(block, i)| block.parent().arg_attr(i, DISTINCT).is_some())
+    };
+    let fresh = |v: Value| distinct(v) || v.def().is_some_and(|d| d.is("memref.alloc"));
     // An argument of the function cannot be what the function allocates; a value from anywhere else might be.
     let argument = |v: Value| v.block_argument().is_some_and(|(block, _)| block.parent().is("func.func"));
     if !touched.iter().all(|v| fresh(*v) || argument(*v) || v.def().is_some_and(|d| d.is("memref.get_global"))) {

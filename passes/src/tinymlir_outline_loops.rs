@@ -5,10 +5,16 @@
 //! those that differ in nothing but these values share one. Constants move along, so that they stay visible where they fold. Runs on bufferized
 //! functions after contractions have been substituted and before linalg becomes loops.
 //!
+//! A buffer that the function around allocates, and that no other argument is a view of, is marked `tinymlir.distinct`.
+//!
 //! It leaves alone operations inside a `gpu.module` or inside a region of another such operation, and whole functions
 //! that hold a single operation, where nothing would be gained.
 
-use crate::ir::{Op, Pass, PassCx, PassResult, Value};
+use crate::{
+    device::source,
+    ir::{Attr, Op, Pass, PassCx, PassResult, Value},
+    tinymlir_hoist_accumulators::DISTINCT,
+};
 use std::collections::{HashMap, HashSet};
 
 pub static PASS: Pass = Pass {
@@ -109,6 +115,13 @@ fn outline(module: Op, op: Op, inputs: &[Value], name: &str) -> Result<Op, Strin
     let parameters: Vec<_> = inputs.iter().enumerate().map(|(i, v)| format!("%a{i}: {}", v.ty())).collect();
     let function = module.define(&format!("func.func private @{name}({}) attributes {{passthrough = [\"noinline\"]}} {{ return }}", parameters.join(", ")))?;
     function.set_loc(op.loc());
+    for (i, input) in inputs.iter().enumerate().filter(|(_, v)| v.ty().is_memref()) {
+        let root = source(*input);
+        let others = inputs.iter().enumerate().filter(|(j, v)| *j != i && source(**v) == root).count();
+        if others == 0 && root.def().is_some_and(|d| d.is("memref.alloc")) {
+            function.set_arg_attr(i, DISTINCT, Attr::unit(module.ctx()));
+        }
+    }
     let entry = function.blocks(0).first().copied().ok_or("internal error: an outlined function is empty")?;
     let arguments = entry.arguments();
     let copy = op.clone_before(entry.terminator());
