@@ -35,16 +35,20 @@ pub static BUFFERIZE: Pipeline = Pipeline {
 pub static LOWER_CPU: Pipeline = Pipeline {
     argument: "tinymlir-lower-cpu",
     description: "Contractions to CBLAS, everything else to loops, all to LLVM for the host",
-    options: &[Opt::boolean(
-        "blas",
-        "true",
-        "Turn contractions into CBLAS calls and loops over a matrix; else into plain loops",
-    )],
+    options: &[
+        Opt::boolean(
+            "blas",
+            "true",
+            "Turn contractions into CBLAS calls and loops over a matrix; else into plain loops",
+        ),
+        Opt::boolean("threads", "true", "Run parallel loops on several threads"),
+    ],
     expand: |options| {
         let blas = if options.boolean("blas") { "tinymlir-gemv,tinymlir-blas," } else { "" };
+        let threads = if options.boolean("threads") { "tinymlir-thread-loops," } else { "" };
         format!(
             "tinymlir-verify-bufferized,tinymlir-record-signatures,tinymlir-expand-math,tinymlir-heap-allocas,tinymlir-wide-accumulators,{blas}tinymlir-reassociate-reductions,tinymlir-outline-loops,\
-             func.func(convert-linalg-to-parallel-loops,scf-forall-to-parallel),tinymlir-hoist-accumulators,tinymlir-thread-loops,tinymlir-lower-asserts,{HOST_TO_LLVM},tinymlir-verify-lowered"
+             func.func(convert-linalg-to-parallel-loops,scf-forall-to-parallel),tinymlir-hoist-accumulators,{threads}tinymlir-lower-asserts,{HOST_TO_LLVM},tinymlir-verify-lowered"
         )
     },
 };
