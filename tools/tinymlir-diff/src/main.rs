@@ -52,6 +52,9 @@ struct Mutants {
     /// Processes at a time
     #[arg(long, default_value_t = 2)]
     jobs: usize,
+    /// Start nothing more after this many seconds
+    #[arg(long, default_value_t = u64::MAX)]
+    seconds: u64,
     /// Folders of valid modules
     #[arg(long, default_value = "test")]
     corpus: Vec<PathBuf>,
@@ -80,6 +83,9 @@ struct Programs {
     /// Modules at a time
     #[arg(long, default_value_t = 2)]
     jobs: usize,
+    /// Start nothing more after this many seconds
+    #[arg(long, default_value_t = u64::MAX)]
+    seconds: u64,
     /// Compile for the GPU
     #[arg(long)]
     gpu: bool,
@@ -154,6 +160,9 @@ fn programs(flags: &Programs) -> Result<bool> {
         println!("program {index}: {}", fault.lines().next().unwrap_or_default());
         let mut last = fault.clone();
         let small = shrink::shrink(program, 150, &mut |p| {
+            if start.elapsed().as_secs() >= flags.seconds {
+                return Ok(false);
+            }
             let found = check::fault(p, &setting)?;
             // A crash must not become a difference, nor the other way round.
             let alike = found.as_ref().is_some_and(|f| f.starts_with("result ") == fault.starts_with("result "));
@@ -170,6 +179,7 @@ fn programs(flags: &Programs) -> Result<bool> {
     let mut running = VecDeque::new();
     loop {
         while running.len() < flags.jobs.max(1)
+            && start.elapsed().as_secs() < flags.seconds
             && let Some(range) = ranges.next()
         {
             let programs = check::programs(flags.seed, range.clone());
@@ -232,6 +242,7 @@ fn mutants(flags: &Mutants) -> Result<bool> {
     };
     loop {
         while running.len() < flags.jobs.max(1)
+            && start.elapsed().as_secs() < flags.seconds
             && let Some(range) = ranges.pop_front()
         {
             running.push_back(fuzzer.start(range)?);
