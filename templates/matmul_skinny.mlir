@@ -15,7 +15,10 @@
 !sums = vector<1x4xf32>
 !warp_sums = memref<16x1x16xf32, #gpu.address_space<workgroup>>
 #accumulate = true
+// Whether K is a multiple of the step.
+#exact = false
 !a_view = memref<?x?x?xf32, strided<[?, ?, ?], offset: ?>>
+!extra = memref<?x?x?xf32, strided<[?, ?, ?], offset: ?>>
 !b_view = memref<?x?x?xf32, strided<[?, ?, 1], offset: ?>>
 // Batch, row, group of columns, column within its group.
 !out = memref<?x?x?x?xf32, strided<[?, ?, ?, ?], offset: ?>>
@@ -34,7 +37,51 @@ gpu.module @matmul_skinny_kernels {
     return %sum : f32
   }
 
-  gpu.func @matmul_skinny(%A: !a_view, %B: !b_view, %C: !out, %X: !a_view, %Y: !a_view)
+  // Rows k1, k1 + 128, ... of B at the thread's columns; past the last row that one again.
+  func.func private @load(%b: !global, %batch: index, %k1: index, %last_k: index, %col: index) -> vector<6x4xf32> {
+    %none = arith.constant dense<0.0> : vector<6x4xf32>
+    %rows = affine.for %u = 0 to 6 iter_args(%f = %none) -> (vector<6x4xf32>) {
+      %r_any = affine.apply affine_map<(k, u) -> (k + 128 * u)>(%k1, %u)
+      %r_safe = arith.minui %r_any, %last_k : index
+      %exact = arith.constant #exact
+      %r = arith.select %exact, %r_any, %r_safe : index
+      %v = vector.load %b[%batch, %r, %col] {alignment = 16 : i64} : !global, vector<4xf32>
+      %f1 = vector.insert %v, %f[%u] : vector<4xf32> into vector<6x4xf32>
+      affine.yield %f1 : vector<6x4xf32>
+    }
+    return %rows : vector<6x4xf32>
+  }
+  // Adds the products of those rows with every row of A.
+  func.func private @multiply(%A: !a_view, %batch: index, %k1: index, %k: index, %b_rows: vector<6x4xf32>, %sums: !sums) -> !sums {
+    %c1 = arith.constant 1 : index
+    %rows = arith.constant #rows
+    %zero = arith.constant 0.0 : f32
+    %zeros = arith.constant dense<0.0> : vector<4xf32>
+    %last_k = arith.subi %k, %c1 : index
+    %next = affine.for %u = 0 to 6 iter_args(%s = %sums) -> (!sums) {
+      %r_any = affine.apply affine_map<(k, u) -> (k + 128 * u)>(%k1, %u)
+      %inside = arith.cmpi ult, %r_any, %k : index
+      %r_safe = arith.minui %r_any, %last_k : index
+      %exact = arith.constant #exact
+      %in = arith.ori %exact, %inside : i1
+      %r = arith.select %exact, %r_any, %r_safe : index
+      %b_any = vector.extract %b_rows[%u] : vector<4xf32> from vector<6x4xf32>
+      %b_row = arith.select %in, %b_any, %zeros : vector<4xf32>
+      %s2 = affine.for %m = 0 to %rows iter_args(%t = %s) -> (!sums) {
+        %a_any = memref.load %A[%batch, %m, %r] : !a_view
+        %a = arith.select %in, %a_any, %zero : f32
+        %a4 = vector.broadcast %a : f32 to vector<4xf32>
+        %old = vector.extract %t[%m] : vector<4xf32> from !sums
+        %new = vector.fma %a4, %b_row, %old : vector<4xf32>
+        %t1 = vector.insert %new, %t[%m] : vector<4xf32> into !sums
+        affine.yield %t1 : !sums
+      }
+      affine.yield %s2 : !sums
+    }
+    return %next : !sums
+  }
+
+  gpu.func @matmul_skinny(%A: !a_view, %B: !b_view, %C: !out, %X: !extra, %Y: !extra)
       workgroup(%warp_sums: !warp_sums {llvm.align = 16 : i64})
       kernel attributes {known_block_size = array<i32: 512, 1, 1>} {
     %c0 = arith.constant 0 : index
@@ -71,38 +118,19 @@ gpu.module @matmul_skinny_kernels {
     %last_k = arith.subi %k, %c1 : index
     %b = memref.memory_space_cast %B : !b_view to !global
 
+    // The rows of the first step may be on their way before the kernel's predecessor ends, if B is constant.
     %none = arith.constant dense<0.0> : !sums
-    %sums = scf.for %k0 = %c0 to %k step %step iter_args(%partial = %none) -> (!sums) {
-      %k1 = arith.addi %k0, %group : index
-      %no_rows = arith.constant dense<0.0> : vector<6x4xf32>
-      %b_rows = affine.for %u = 0 to 6 iter_args(%f = %no_rows) -> (vector<6x4xf32>) {
-        %r_any = affine.apply affine_map<(k, u) -> (k + 128 * u)>(%k1, %u)
-        %r = arith.minui %r_any, %last_k : index
-        %v = vector.load %b[%batch, %r, %col] {alignment = 16 : i64} : !global, vector<4xf32>
-        %f1 = vector.insert %v, %f[%u] : vector<4xf32> into vector<6x4xf32>
-        affine.yield %f1 : vector<6x4xf32>
-      }
+    %first_rows = func.call @load(%b, %batch, %group, %last_k, %col) : (!global, index, index, index, index) -> vector<6x4xf32>
+    nvvm.bar.warp.sync %all_lanes : i32
+    %past:3 = scf.for %k0 = %step to %k step %step iter_args(%partial = %none, %b_rows = %first_rows, %k1 = %group) -> (!sums, vector<6x4xf32>, index) {
+      %next = func.call @multiply(%A, %batch, %k1, %k, %b_rows, %partial) : (!a_view, index, index, index, vector<6x4xf32>, !sums) -> !sums
+      %next_k1 = arith.addi %k0, %group : index
+      %next_rows = func.call @load(%b, %batch, %next_k1, %last_k, %col) : (!global, index, index, index, index) -> vector<6x4xf32>
       // Keeps the six loads in flight together: without it they sink to their uses.
       nvvm.bar.warp.sync %all_lanes : i32
-      %next = affine.for %u = 0 to 6 iter_args(%s = %partial) -> (!sums) {
-        %r_any = affine.apply affine_map<(k, u) -> (k + 128 * u)>(%k1, %u)
-        %in = arith.cmpi ult, %r_any, %k : index
-        %r = arith.minui %r_any, %last_k : index
-        %b_any = vector.extract %b_rows[%u] : vector<4xf32> from vector<6x4xf32>
-        %b_row = arith.select %in, %b_any, %zeros : vector<4xf32>
-        %s2 = affine.for %m = 0 to %rows iter_args(%t = %s) -> (!sums) {
-          %a_any = memref.load %A[%batch, %m, %r] : !a_view
-          %a = arith.select %in, %a_any, %zero : f32
-          %a4 = vector.broadcast %a : f32 to vector<4xf32>
-          %old = vector.extract %t[%m] : vector<4xf32> from !sums
-          %new = vector.fma %a4, %b_row, %old : vector<4xf32>
-          %t1 = vector.insert %new, %t[%m] : vector<4xf32> into !sums
-          affine.yield %t1 : !sums
-        }
-        affine.yield %s2 : !sums
-      }
-      scf.yield %next : !sums
+      scf.yield %next, %next_rows, %next_k1 : !sums, vector<6x4xf32>, index
     }
+    %sums = func.call @multiply(%A, %batch, %past#2, %k, %past#1, %past#0) : (!a_view, index, index, index, vector<6x4xf32>, !sums) -> !sums
 
     // The eight groups of a warp meet by shuffles: lanes that differ in bits 2, 3 and 4.
     %width = arith.constant 32 : i32
@@ -149,8 +177,8 @@ gpu.module @matmul_skinny_kernels {
       } else {
         scf.yield %sum : f32
       }
-      %x = memref.load %X[%batch, %r, %q] : !a_view
-      %y = memref.load %Y[%batch, %r, %q] : !a_view
+      %x = memref.load %X[%batch, %r, %q] : !extra
+      %y = memref.load %Y[%batch, %r, %q] : !extra
       %e = func.call @epilogue(%s, %x, %y) : (f32, f32, f32) -> f32
       memref.store %e, %C[%batch, %r, %q_group, %q_place] : !out
     }
@@ -158,7 +186,7 @@ gpu.module @matmul_skinny_kernels {
   }
 }
 
-func.func private @matmul(%A: !a_view, %B: !b_view, %C: !out, %X: !a_view, %Y: !a_view) attributes {tinymlir.kernel} {
+func.func private @matmul(%A: !a_view, %B: !b_view, %C: !out, %X: !extra, %Y: !extra) attributes {tinymlir.kernel} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c2 = arith.constant 2 : index
@@ -169,7 +197,7 @@ func.func private @matmul(%A: !a_view, %B: !b_view, %C: !out, %X: !a_view, %Y: !
   %n_blocks = arith.ceildivui %n, %columns : index
   %blocks = arith.muli %n_blocks, %batches : index
   gpu.launch_func @matmul_skinny_kernels::@matmul_skinny blocks in (%blocks, %c1, %c1) threads in (%t, %c1, %c1)
-    args(%A : !a_view, %B : !b_view, %C : !out, %X : !a_view, %Y : !a_view)
+    args(%A : !a_view, %B : !b_view, %C : !out, %X : !extra, %Y : !extra)
   return
 }
 }

@@ -41,6 +41,7 @@ passes! {
     tinymlir_blas,
     tinymlir_deallocate,
     tinymlir_decompose,
+    tinymlir_dependent_launches,
     tinymlir_drop_writable_results,
     tinymlir_entry_arguments,
     tinymlir_expand_math,

@@ -203,6 +203,9 @@ pub const PRODUCTS: &[Product] = &[
     },
 ];
 
+/// How many rows of B the blocks of `matmul_skinny` read at once.
+pub const SKINNY_STEP: i64 = 768;
+
 /// A softmax between two products.
 pub const ATTENTION: Template = template!("attention_f32.mlir");
 

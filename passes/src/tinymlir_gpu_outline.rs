@@ -18,6 +18,7 @@ pub static PASS: Pass = Pass {
         Opt::string("memory", "managed", "Where buffers go: managed, or device for those that only kernels touch"),
         Opt::string("schedule", "simple", "Which kernels: simple, or fast for those that the selection table has for the chip"),
         Opt::string("chip", "sm_80", "The chip that fast kernels are for"),
+        Opt::boolean("dependent-launches", "true", "Whether fast kernels for sm_90 and newer start while their predecessor ends"),
         Opt::string("precision", "fp32", "How fast kernels may round products of f32: fp32, or tf32 on tensor cores"),
     ],
     statistics: &[],
@@ -53,6 +54,9 @@ fn run(cx: &PassCx, module: Op) -> PassResult {
     }
     cx.run_pipeline(LOOPS, module)?;
     cx.run_pipeline(KERNELS, module)?;
+    if cx.string("schedule") == "fast" && cx.boolean("dependent-launches") {
+        cx.run_pipeline(&format!("tinymlir-dependent-launches{{chip={}}}", cx.string("chip")), module)?;
+    }
     for kept in module.body().into_iter().filter(|m| m.is("gpu.module")) {
         kept.remove_attr(KEEP);
     }

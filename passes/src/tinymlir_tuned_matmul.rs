@@ -17,7 +17,7 @@ use crate::{
     matrices::Matrices,
     memory::is_aligned,
     kernels::{Instance, Kernels, set_whole_body},
-    schedule::{Kind, Layout, PRODUCTS, Precision, Product, SPLIT_REDUCE, chip_number, splits},
+    schedule::{Kind, Layout, PRODUCTS, Precision, Product, SKINNY_STEP, SPLIT_REDUCE, chip_number, splits},
 };
 use mlir_sys::*;
 
@@ -206,6 +206,15 @@ impl Call {
         let extra_type = view(if skinny { any } else { rows });
         text.view("av", &a, &self.a.strides, &[batch, m, k], &a_type);
         text.view("bv", &b, &b_operand.strides, &b_size, &view(rows));
+        // For few rows the addresses are what a thread computes most of: the strides of A and B are part of the kernel.
+        let fixed = |strides: [i64; 3]| view(&format!("strided<{strides:?}, offset: ?>"));
+        let fixes = skinny && !along_k;
+        let (a_type, b_type) = if fixes { (fixed(self.a.strides), fixed(b_operand.strides)) } else { (a_type, view(rows)) };
+        if fixes {
+            text.line(&format!("%av_fixed = memref.cast %av : {} to {a_type}", view(any)));
+            text.line(&format!("%bv_fixed = memref.cast %bv : {} to {b_type}", view(rows)));
+        }
+        let global = b_type.replace(", offset: ?>>", ", offset: ?>, #gpu.address_space<global>>");
         text.view("xv", &xb, &x.strides, &[batch, m, n], &extra_type);
         text.view("yv", &yb, &y.strides, &[batch, m, n], &extra_type);
         let t = &self.target;
@@ -240,13 +249,17 @@ impl Call {
         if skinny {
             parameters.extend([("#rows", rows_text.as_str()), ("!sums", &sums)]);
             if !along_k {
-                parameters.push(("!warp_sums", &warp_sums));
+                let exact = if k % SKINNY_STEP == 0 { "true" } else { "false" };
+                parameters.extend([("!warp_sums", warp_sums.as_str()), ("!a_view", &a_type), ("!b_view", &b_type), ("!global", &global), ("#exact", exact)]);
             }
         }
         let body = |kernels: Op| if split { Ok(()) } else { fill_body(kernels) };
         let symbol = kernels.place(cx, self.op, module, Instance { template: &self.product.template, parameters: &parameters, launcher: "matmul", name: &name }, body)?;
-        let mut types = vec![a_type, view(rows), c_type.clone(), extra_type.clone(), extra_type.clone()];
+        let mut types = vec![a_type.clone(), b_type.clone(), c_type.clone(), extra_type.clone(), extra_type.clone()];
         let mut arguments = vec!["%av", "%bv", "%cv", "%xv", "%yv"];
+        if fixes {
+            arguments[..2].copy_from_slice(&["%av_fixed", "%bv_fixed"]);
+        }
         if !skinny {
             let chunk = (k + self.splits - 1) / self.splits;
             text.constant("splits", self.splits);

@@ -85,6 +85,7 @@ impl DeviceBuffer {
             return Ok(());
         }
         let stream = stream::stream()?;
+        stream::set_behind_kernel(false);
         // SAFETY: the buffer holds that many bytes.
         let result = unsafe { sys::cuMemsetD8Async(self.address as u64, byte, self.bytes, stream) };
         check_in(result, "cuMemsetD8Async", || format!("{} bytes", self.bytes))

@@ -5,7 +5,7 @@ use std::ffi::c_void;
 use cudarc::driver::sys::{self, CUstream};
 
 use super::driver::{check_in, driver};
-use super::{must, trace};
+use super::{must, stream, trace};
 use crate::{Symbol, symbol_table};
 
 /// Copies between any two places that the driver knows, host memory included.
@@ -14,6 +14,7 @@ pub extern "C" fn mgpuMemcpy(target: *mut c_void, source: *const c_void, bytes: 
     must(driver());
     if bytes > 0 {
         let stream = stream as CUstream;
+        stream::set_behind_kernel(false);
         let what = || ("memcpy".to_owned(), vec![("bytes", bytes.to_string())]);
         must(trace::record(stream, what, || {
             // SAFETY: compiled code passes buffers of that size.
@@ -29,6 +30,7 @@ pub extern "C" fn mgpuMemset32(target: *mut c_void, value: u32, count: u64, stre
     must(driver());
     if count > 0 {
         let stream = stream as CUstream;
+        stream::set_behind_kernel(false);
         must(trace::record(
             stream,
             || fill(4 * count),
@@ -47,6 +49,7 @@ pub extern "C" fn mgpuMemset16(target: *mut c_void, value: u16, count: u64, stre
     must(driver());
     if count > 0 {
         let stream = stream as CUstream;
+        stream::set_behind_kernel(false);
         must(trace::record(
             stream,
             || fill(2 * count),

@@ -35,10 +35,12 @@ impl Graph {
         // SAFETY: the stream is this thread's own.
         check(unsafe { sys::cuStreamBeginCapture_v2(stream, mode) }, "cuStreamBeginCapture")?;
         let number = memory::begin_capture(stream);
+        stream::set_behind_kernel(false);
         stream::set_capturing(true);
         launch::take_captured();
         let result = call();
         stream::set_capturing(false);
+        stream::set_behind_kernel(false);
         memory::end_capture(stream);
         let mut graph = Graph { executable: 0, number, kernels: launch::take_captured() };
         let mut recorded: CUgraph = std::ptr::null_mut();
@@ -58,6 +60,7 @@ impl Graph {
     /// Queues the recorded work on this thread's stream.
     pub fn launch(&self) -> Result<(), Error> {
         let stream = stream::stream()?;
+        stream::set_behind_kernel(false);
         // SAFETY: instantiated above and not destroyed since.
         let result = unsafe { sys::cuGraphLaunch(self.executable as CUgraphExec, stream) };
         check(result, "cuGraphLaunch")?;
@@ -95,6 +98,7 @@ impl Timer {
         // SAFETY: the context is current and the handle's place is valid.
         check(unsafe { sys::cuEventCreate(&mut event, 0) }, "cuEventCreate")?;
         let timer = Timer(event);
+        stream::set_behind_kernel(false);
         // SAFETY: both handles are valid.
         check(unsafe { sys::cuEventRecord(event, stream) }, "cuEventRecord")?;
         Ok(timer)

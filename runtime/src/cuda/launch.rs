@@ -1,4 +1,4 @@
-//! Kernel launches, plain and by clusters.
+//! Kernel launches, plain and by clusters, each behind the one before it or, where its code waits by itself, beside its end.
 
 use std::cell::Cell;
 use std::ffi::c_void;
@@ -100,7 +100,9 @@ impl Launch {
         if self.grid.contains(&0) {
             return Ok(());
         }
-        let call = if self.cluster.is_some() { "cuLaunchKernelEx" } else { "cuLaunchKernel" };
+        // A kernel that waits for its predecessor by itself may start before that one ends.
+        let early = self.kernel.dependent && stream::behind_kernel();
+        let call = if self.cluster.is_some() || early { "cuLaunchKernelEx" } else { "cuLaunchKernel" };
         let narrow = |sizes: [i64; 3]| {
             let mut narrowed = [0u32; 3];
             for (narrow, size) in narrowed.iter_mut().zip(sizes) {
@@ -111,10 +113,37 @@ impl Launch {
         };
         let (grid, block) = (narrow(self.grid)?, narrow(self.block)?);
         self.allow(driver.shared_memory_limit)?;
-        // SAFETY: the kernel's module is loaded, its parameters are as the caller vouches.
+        // SAFETY: plain numbers, of which all zeroes are valid.
+        let mut attributes: [sys::CUlaunchAttribute; 2] = unsafe { std::mem::zeroed() };
+        let mut count = 0;
+        if let Some(cluster) = self.cluster {
+            let [x, y, z] = narrow(cluster)?;
+            attributes[count].id = sys::CUlaunchAttributeID::CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION;
+            attributes[count].value.clusterDim = sys::CUlaunchAttributeValue_union__bindgen_ty_1 { x, y, z };
+            count += 1;
+        }
+        if early {
+            attributes[count].id = sys::CUlaunchAttributeID::CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION;
+            attributes[count].value.programmaticStreamSerializationAllowed = 1;
+            count += 1;
+        }
+        let config = sys::CUlaunchConfig {
+            gridDimX: grid[0],
+            gridDimY: grid[1],
+            gridDimZ: grid[2],
+            blockDimX: block[0],
+            blockDimY: block[1],
+            blockDimZ: block[2],
+            sharedMemBytes: self.shared_memory as u32,
+            hStream: self.stream,
+            attrs: attributes.as_mut_ptr(),
+            numAttrs: count as u32,
+        };
+        // SAFETY: the kernel's module is loaded, its parameters are as the caller vouches, and the attributes that count
+        // live through the call. The older call serves drivers without the newer one.
         let result = unsafe {
-            match self.cluster {
-                None => sys::cuLaunchKernel(
+            match count {
+                0 => sys::cuLaunchKernel(
                     self.kernel.function(),
                     grid[0],
                     grid[1],
@@ -127,31 +156,12 @@ impl Launch {
                     self.parameters,
                     self.extra,
                 ),
-                Some(cluster) => {
-                    let cluster = narrow(cluster)?;
-                    let mut attribute: sys::CUlaunchAttribute = std::mem::zeroed();
-                    attribute.id = sys::CUlaunchAttributeID::CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION;
-                    attribute.value.clusterDim.x = cluster[0];
-                    attribute.value.clusterDim.y = cluster[1];
-                    attribute.value.clusterDim.z = cluster[2];
-                    let config = sys::CUlaunchConfig {
-                        gridDimX: grid[0],
-                        gridDimY: grid[1],
-                        gridDimZ: grid[2],
-                        blockDimX: block[0],
-                        blockDimY: block[1],
-                        blockDimZ: block[2],
-                        sharedMemBytes: self.shared_memory as u32,
-                        hStream: self.stream,
-                        attrs: &mut attribute,
-                        numAttrs: 1,
-                    };
-                    sys::cuLaunchKernelEx(&config, self.kernel.function(), self.parameters, self.extra)
-                }
+                _ => sys::cuLaunchKernelEx(&config, self.kernel.function(), self.parameters, self.extra),
             }
         };
         check_in(result, call, || self.describe())?;
         LAST.set(Some(self.kernel));
+        stream::set_behind_kernel(true);
         if stream::capturing() {
             CAPTURED.set(CAPTURED.get() + 1);
         } else {

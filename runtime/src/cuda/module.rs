@@ -43,6 +43,8 @@ pub(super) struct Kernel {
     pub shared_memory: AtomicI32,
     /// Whether clusters of more than the portable size have been allowed.
     pub large_clusters: AtomicI32,
+    /// Whether it may start while the kernel before it runs: it waits itself before it touches what that one may write.
+    pub dependent: bool,
 }
 
 impl Kernel {
@@ -50,6 +52,10 @@ impl Kernel {
         self.function as CUfunction
     }
 }
+
+/// The symbol that the pass `tinymlir-dependent-launches` defines in the modules whose kernels wait for their predecessor
+/// (`griddepcontrol.wait`), so that they can be launched before it ends.
+const DEPENDENT: &CStr = c"tinymlir_dependent_launches";
 
 static PENDING: Mutex<Vec<Arc<Module>>> = Mutex::new(Vec::new());
 pub(super) static KERNELS: AtomicU64 = AtomicU64::new(0);
@@ -75,6 +81,17 @@ fn entries(ptx: &str) -> String {
         [] => String::new(),
         [one] => format!("kernel @{one}, "),
         [first, ..] => format!("kernel @{first} and {} more, ", names.len() - 1),
+    }
+}
+
+/// Whether a module's code promises, by defining the symbol [`DEPENDENT`], that all its kernels wait for their predecessor.
+fn is_dependent(module: CUmodule) -> Result<bool, Error> {
+    let (mut address, mut bytes) = (0, 0);
+    // SAFETY: the module is loaded, the places are valid and the name is NUL-terminated.
+    let result = unsafe { sys::cuModuleGetGlobal_v2(&mut address, &mut bytes, module, DEPENDENT.as_ptr()) };
+    match result {
+        CUresult::CUDA_ERROR_NOT_FOUND => Ok(false),
+        other => check_in(other, "cuModuleGetGlobal", || format!("{DEPENDENT:?}")).map(|()| true),
     }
 }
 
@@ -145,6 +162,7 @@ impl Module {
             name: text,
             shared_memory: AtomicI32::new(0),
             large_clusters: AtomicI32::new(0),
+            dependent: is_dependent(module)?,
         }));
         KERNELS.fetch_add(1, Ordering::Relaxed);
         state.kernels.insert(name as usize, kernel);

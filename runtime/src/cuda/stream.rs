@@ -30,6 +30,7 @@ thread_local! {
     static STREAM: Cell<Option<Owned>> = const { Cell::new(None) };
     static HANDLE: Cell<usize> = const { Cell::new(0) };
     static CAPTURING: Cell<bool> = const { Cell::new(false) };
+    static BEHIND_KERNEL: Cell<bool> = const { Cell::new(false) };
 }
 
 /// The calling thread's stream, with the context current.
@@ -70,9 +71,21 @@ pub(super) fn set_capturing(capturing: bool) {
     CAPTURING.set(capturing);
 }
 
+/// Whether what this thread queued last is a kernel, with no wait since: only then may the next one start early.
+pub(super) fn behind_kernel() -> bool {
+    BEHIND_KERNEL.try_with(Cell::get).unwrap_or(false)
+}
+
+/// Says whether what is queued now is a kernel. What waits, copies, fills or records an event says no, also while a graph is
+/// being captured, so that everything before such a point is complete for everything after it.
+pub(super) fn set_behind_kernel(kernel: bool) {
+    let _ = BEHIND_KERNEL.try_with(|behind| behind.set(kernel));
+}
+
 /// Waits for everything queued on `stream`, and makes the memory freed meanwhile available.
 pub(super) fn wait(stream: CUstream) -> Result<(), Error> {
     driver()?;
+    set_behind_kernel(false);
     // SAFETY: the stream exists: streams are never destroyed.
     check_in(unsafe { sys::cuStreamSynchronize(stream) }, "cuStreamSynchronize", launch::last_kernel)?;
     memory::waited_for(stream as usize);
@@ -102,6 +115,7 @@ pub extern "C" fn mgpuStreamDestroy(_stream: *mut c_void) {}
 /// Waits for the stream, except while a graph is being captured.
 #[unsafe(no_mangle)]
 pub extern "C" fn mgpuStreamSynchronize(stream: *mut c_void) {
+    set_behind_kernel(false);
     if !capturing() {
         must(wait(stream.cast()));
     }
@@ -111,6 +125,7 @@ pub extern "C" fn mgpuStreamSynchronize(stream: *mut c_void) {
 #[unsafe(no_mangle)]
 pub extern "C" fn mgpuStreamWaitEvent(stream: *mut c_void, event: *mut c_void) {
     must(driver());
+    set_behind_kernel(false);
     // SAFETY: compiled code passes handles that the functions here returned.
     must(check(unsafe { sys::cuStreamWaitEvent(stream as CUstream, event as CUevent, 0) }, "cuStreamWaitEvent"));
 }
@@ -141,6 +156,7 @@ pub extern "C" fn mgpuEventDestroy(event: *mut c_void) {
 #[unsafe(no_mangle)]
 pub extern "C" fn mgpuEventSynchronize(event: *mut c_void) {
     must(driver());
+    set_behind_kernel(false);
     if !capturing() {
         // SAFETY: as for mgpuStreamWaitEvent.
         let result = unsafe { sys::cuEventSynchronize(event as CUevent) };
@@ -152,6 +168,7 @@ pub extern "C" fn mgpuEventSynchronize(event: *mut c_void) {
 #[unsafe(no_mangle)]
 pub extern "C" fn mgpuEventRecord(event: *mut c_void, stream: *mut c_void) {
     must(driver());
+    set_behind_kernel(false);
     // SAFETY: as for mgpuStreamWaitEvent.
     must(check(unsafe { sys::cuEventRecord(event as CUevent, stream as CUstream) }, "cuEventRecord"));
 }

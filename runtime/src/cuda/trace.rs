@@ -105,6 +105,7 @@ fn event(stream: CUstream) -> Result<usize, Error> {
     let mut event = std::ptr::null_mut();
     // SAFETY: the context is current, since there is a stream, and the handle's place is valid.
     check(unsafe { sys::cuEventCreate(&mut event, 0) }, "cuEventCreate")?;
+    stream::set_behind_kernel(false);
     // SAFETY: both handles are valid.
     check(unsafe { sys::cuEventRecord(event, stream) }, "cuEventRecord")?;
     Ok(event as usize)

@@ -1,0 +1,272 @@
+//! `tinymlir-dependent-launches`: let a kernel start while the one before it ends (programmatic dependent launch, sm_90).
+//!
+//! Every kernel announces at once that its successor may start (`griddepcontrol.launch_dependents`) and waits until its
+//! predecessor is complete and its writes are visible (`griddepcontrol.wait`). The start of a kernel, and the loads that stand
+//! before its wait, then cost nothing. The symbol `tinymlir_dependent_launches` in the gpu.module tells the runtime, which
+//! launches such kernels early only directly behind another kernel.
+//!
+//! The rule, which `verify` checks of the finished kernel:
+//! - every kernel waits, unconditionally and once, so that one that is complete implies that all before it are;
+//! - before its wait a kernel writes nothing but its own workgroup memory, and reads only constants: arguments of a public
+//!   function that nothing in the module calls, of which nothing writes any view in that function. Calls begin and end
+//!   with a full wait, so that what the caller did before is complete.
+//!
+//! The wait stands as late as the rule lets it: loads of weights that a template puts first come before it. Runs when
+//! kernels are outlined and merged; a gpu.module with the attribute `tinymlir.keep` or with a target is left alone.
+
+use crate::{
+    device::source,
+    ir::{Op, Opt, Pass, PassCx, PassResult, Value},
+    schedule::chip_number,
+    tinymlir_merge_kernels::{KEEP, launched},
+};
+use mlir_sys::*;
+use std::collections::{HashMap, HashSet};
+
+pub static PASS: Pass = Pass {
+    argument: "tinymlir-dependent-launches",
+    description: "Let kernels start while their predecessor ends, and wait for it before they touch what it may write",
+    anchor: "builtin.module",
+    options: &[Opt::string("chip", "sm_80", "The chip that the kernels are for: nothing is done before sm_90")],
+    statistics: &[
+        ("kernels", "Kernels that may start early"),
+        ("late", "Kernels that read constants before their wait"),
+    ],
+    dialects: &[mlirGetDialectHandle__gpu__, mlirGetDialectHandle__memref__, mlirGetDialectHandle__nvvm__],
+    run,
+};
+
+const FIRST_CHIP: u32 = 90;
+const WAIT: &str = "nvvm.griddepcontrol";
+const SYMBOL: &str = "tinymlir_dependent_launches";
+
+/// A kernel by its gpu.module and name, with the numbers of its parameters.
+type Parameters = HashMap<(String, String), HashSet<usize>>;
+
+fn run(cx: &PassCx, module: Op) -> PassResult {
+    let chip = cx.string("chip");
+    let Some(number) = chip_number(&chip) else {
+        return Err(cx.error(module, &format!("cannot place waits: chip '{chip}' is none (sm_NN)")));
+    };
+    if number < FIRST_CHIP {
+        return Ok(());
+    }
+    let constants = constants(module);
+    for kernels in module.find(&["gpu.module"]) {
+        let kept = kernels.attr(KEEP).is_some() || kernels.attr("targets").is_some();
+        let holder = kernels.symbol().unwrap_or_default();
+        let functions: Vec<Op> = kernels.body().into_iter().filter(|k| k.is("gpu.func")).collect();
+        let own = kernels.walk().iter().any(|op| op.is(WAIT)) || kernels.lookup(SYMBOL).is_some();
+        if kept || own || functions.is_empty() {
+            continue;
+        }
+        for kernel in functions {
+            let name = (holder.clone(), kernel.symbol().unwrap_or_default());
+            let reads = Reads::of(kernel, constants.get(&name));
+            let body =
+                *cx.check(kernel, kernel.blocks(0).first().ok_or("internal error: a kernel without a body".into()))?;
+            let ops = body.ops();
+            let first = cx.check(
+                kernel,
+                ops.iter()
+                    .find(|op| !reads.may_precede_wait(**op))
+                    .ok_or("internal error: a kernel does not end".into()),
+            )?;
+            let early =
+                ops.iter().take_while(|op| *op != first).any(|op| op.walk().iter().any(|o| reads.is_constant_load(*o)));
+            cx.check(kernel, ops[0].build_before(&[], "", "nvvm.griddepcontrol launch_dependents"))?;
+            cx.check(kernel, first.build_before(&[], "", "nvvm.griddepcontrol wait"))?;
+            cx.count("kernels");
+            if early {
+                cx.count("late");
+            }
+            cx.check(kernel, verify(kernel, &reads))?;
+        }
+        let symbol = format!("memref.global @{SYMBOL} : memref<1xi32, #gpu.address_space<global>> = dense<1>");
+        cx.check(kernels, kernels.define(&symbol))?;
+    }
+    Ok(())
+}
+
+/// What a kernel's operations may do before its wait.
+struct Reads {
+    constant: Vec<Value>,
+}
+
+impl Reads {
+    fn of(kernel: Op, constants: Option<&HashSet<usize>>) -> Reads {
+        let arguments = kernel.blocks(0).first().map(|b| b.arguments()).unwrap_or_default();
+        let is_constant = |i: &usize| constants.is_some_and(|c| c.contains(i));
+        Reads { constant: arguments.into_iter().enumerate().filter(|(i, _)| is_constant(i)).map(|(_, a)| a).collect() }
+    }
+
+    fn is_constant_load(&self, op: Op) -> bool {
+        is_load(op) && self.constant.contains(&source(op.operand(0)))
+    }
+
+    /// Whether an operation and all inside it neither write memory that another kernel sees nor read what one may write.
+    fn may_precede_wait(&self, op: Op) -> bool {
+        op.walk().into_iter().all(|inner| {
+            let name = inner.name();
+            if is_load(inner) {
+                return self.is_constant_load(inner) || is_workgroup(inner.operand(0));
+            }
+            match name.as_str() {
+                "memref.store" | "vector.store" => is_workgroup(inner.operand(1)),
+                "gpu.thread_id" | "gpu.block_id" | "gpu.block_dim" | "gpu.grid_dim" | "gpu.lane_id" | "gpu.shuffle"
+                | "gpu.barrier" => true,
+                "nvvm.bar.warp.sync" | "nvvm.griddepcontrol" => true,
+                "affine.apply" | "affine.for" | "affine.yield" | "scf.for" | "scf.if" | "scf.yield" => true,
+                "memref.dim"
+                | "memref.cast"
+                | "memref.subview"
+                | "memref.expand_shape"
+                | "memref.collapse_shape"
+                | "memref.reinterpret_cast"
+                | "memref.extract_strided_metadata"
+                | "memref.memory_space_cast" => true,
+                "vector.broadcast"
+                | "vector.extract"
+                | "vector.insert"
+                | "vector.fma"
+                | "vector.reduction"
+                | "vector.shuffle"
+                | "vector.bitcast"
+                | "vector.from_elements"
+                | "vector.shape_cast"
+                | "ub.poison" => true,
+                _ => name.starts_with("arith.") || name.starts_with("math."),
+            }
+        })
+    }
+}
+
+fn is_load(op: Op) -> bool {
+    op.is("memref.load") || op.is("vector.load")
+}
+
+fn is_workgroup(buffer: Value) -> bool {
+    let space = buffer.ty().memref().and_then(|m| m.space).map(|s| s.to_string());
+    space.is_some_and(|s| s.contains("workgroup"))
+}
+
+/// The rule: one wait, at the kernel's top level, and nothing before it but what may stand there.
+fn verify(kernel: Op, reads: &Reads) -> Result<(), String> {
+    let is_wait = |op: &Op| op.is(WAIT) && op.attr("kind").is_none_or(|k| k.to_string().contains("wait"));
+    let body = kernel.blocks(0).first().map(|b| b.ops()).unwrap_or_default();
+    let place = body.iter().position(is_wait).ok_or("internal error: a kernel does not wait for its predecessor")?;
+    if kernel.walk().iter().filter(|op| is_wait(op)).count() != 1 {
+        return Err("internal error: a kernel waits more than once".into());
+    }
+    match body[..place].iter().find(|op| !reads.may_precede_wait(**op)) {
+        Some(op) => Err(format!("internal error: a kernel has {} before it waits for its predecessor", op.name())),
+        None => Ok(()),
+    }
+}
+
+/// The parameters of kernels that every launch gives constants to.
+fn constants(module: Op) -> Parameters {
+    let calls = module.find(&["func.call", "func.constant"]);
+    let symbol = |op: &Op| op.attr("callee").or_else(|| op.attr("value")).and_then(|a| a.as_symbol());
+    let called: HashSet<String> = calls.iter().filter_map(symbol).collect();
+    let kernels = module.find(&["gpu.func"]).into_iter().filter_map(|kernel| {
+        let holder = kernel.parent_named("gpu.module")?.symbol()?;
+        Some(((holder, kernel.symbol()?), kernel))
+    });
+    let kernels: HashMap<(String, String), Op> = kernels.collect();
+    let mut known: HashMap<Value, bool> = HashMap::new();
+    let mut found = Parameters::new();
+    for launch in module.find(&["gpu.launch_func"]) {
+        let Some((name, kernel)) = launched(launch).and_then(|k| kernels.get(&k).map(|f| (k, *f))) else { continue };
+        let mut here = HashSet::new();
+        for (number, operand) in arguments(launch, kernel).into_iter().enumerate().filter(|(_, v)| v.ty().is_memref()) {
+            let root = source(operand);
+            let constant = *known.entry(root).or_insert_with(|| is_constant(root, &called, &kernels));
+            if constant {
+                here.insert(number);
+            }
+        }
+        found.entry(name).and_modify(|all| all.retain(|i| here.contains(i))).or_insert(here);
+    }
+    found
+}
+
+/// The operands of a launch that are its kernel's parameters: the last ones, before a dependence that there is none of yet.
+fn arguments(launch: Op, kernel: Op) -> Vec<Value> {
+    let parameters = kernel.attr("function_type").map(|t| parameter_count(&t.to_string())).unwrap_or(0);
+    let operands = launch.operands();
+    operands[operands.len().saturating_sub(parameters)..].to_vec()
+}
+
+/// The number of inputs of a function type as text: commas outside of any bracket.
+fn parameter_count(ty: &str) -> usize {
+    let (mut depth, mut count, mut any) = (0, 0, false);
+    for c in ty.trim_start_matches('(').chars() {
+        match c {
+            '(' | '<' | '[' => depth += 1,
+            ')' if depth == 0 => break,
+            ')' | '>' | ']' => depth -= 1,
+            ',' if depth == 0 => count += 1,
+            _ => {}
+        }
+        any = true;
+    }
+    if any { count + 1 } else { 0 }
+}
+
+/// Whether a buffer is an argument of an entry that nothing in it writes.
+fn is_constant(root: Value, called: &HashSet<String>, kernels: &HashMap<(String, String), Op>) -> bool {
+    let entry = root.block_argument().map(|(block, _)| block.parent()).filter(|f| f.is("func.func"));
+    let Some(entry) = entry.filter(|f| !f.is_private() && !f.symbol().is_some_and(|s| called.contains(&s))) else {
+        return false;
+    };
+    let (_, number) = root.block_argument().unzip();
+    let writable = number.is_some_and(|i| entry.arg_attr(i, "tinymlir.writable").is_some());
+    let mut left = vec![root];
+    while let Some(value) = left.pop() {
+        for (user, place) in value.uses() {
+            let reads = match user.name().as_str() {
+                "gpu.launch_func" => launched(user).and_then(|k| kernels.get(&k).copied()).is_some_and(|kernel| {
+                    let same = arguments(user, kernel).into_iter().enumerate().filter(|(_, v)| *v == value);
+                    same.into_iter().all(|(i, _)| kernel.blocks(0)[0].arguments().get(i).is_some_and(|a| only_read(*a)))
+                }),
+                "memref.copy" | "memref.load" | "memref.dim" | "memref.dealloc" => {
+                    place == 0 && !user.is("memref.dealloc")
+                }
+                _ if user.results().iter().all(|r| source(*r) == root || !r.ty().is_memref())
+                    && !user.results().is_empty() =>
+                {
+                    left.extend(user.results().into_iter().filter(|r| r.ty().is_memref()));
+                    source(user.result(0)) == root
+                }
+                _ => false,
+            };
+            if !reads {
+                return false;
+            }
+        }
+    }
+    !writable
+}
+
+/// Whether a kernel only reads a parameter, through any view of it.
+fn only_read(parameter: Value) -> bool {
+    let mut left = vec![parameter];
+    while let Some(value) = left.pop() {
+        for (user, place) in value.uses() {
+            let reads = is_load(user) && place == 0
+                || user.is("memref.dim")
+                // Global memory is never its target.
+                || user.is("nvgpu.device_async_copy");
+            if reads {
+                continue;
+            }
+            let view = user.results().first().is_some_and(|r| source(*r) == source(value) && place == 0);
+            if !view {
+                return false;
+            }
+            left.extend(user.results().into_iter().filter(|r| r.ty().is_memref()));
+        }
+    }
+    true
+}

@@ -1,0 +1,119 @@
+// RUN: tinymlir-opt %s --tinymlir-dependent-launches=chip=sm_90 | FileCheck %s
+// RUN: tinymlir-opt %s --tinymlir-dependent-launches=chip=sm_80 | FileCheck %s --check-prefix=OLD
+// RUN: tinymlir-opt %s --tinymlir-dependent-launches=chip=sm_90 --tinymlir-dependent-launches=chip=sm_90 | FileCheck %s
+// RUN: tinymlir-opt %s --tinymlir-dependent-launches=chip=sm_90 --tinymlir-lower-gpu=chip=sm_90 | FileCheck %s --check-prefix=PTX
+
+// Before sm_90 there is no such instruction.
+// OLD-NOT: griddepcontrol
+// OLD-NOT: @tinymlir_dependent_launches
+
+module attributes {gpu.container_module} {
+  // CHECK-LABEL: gpu.module @kernels
+  gpu.module @kernels {
+    // The first operand is a constant in every launch, and its loads come before the wait, in workgroup memory too; the
+    // second is not.
+    // CHECK-LABEL: gpu.func @scale
+    // CHECK:         nvvm.griddepcontrol{{ +}}launch_dependents
+    // CHECK:         memref.load %arg0
+    // CHECK:         memref.store
+    // CHECK:         nvvm.griddepcontrol{{ +}}wait
+    // CHECK-NEXT:    memref.load %arg1
+    // PTX:           griddepcontrol.launch_dependents
+    // PTX:           ld.global
+    // PTX:           griddepcontrol.wait
+    // PTX:           ld.global
+    gpu.func @scale(%w: memref<32xf32>, %x: memref<32xf32>) workgroup(%s: memref<32xf32, #gpu.address_space<workgroup>>) kernel {
+      %t = gpu.thread_id x
+      %a = memref.load %w[%t] : memref<32xf32>
+      memref.store %a, %s[%t] : memref<32xf32, #gpu.address_space<workgroup>>
+      %b = memref.load %x[%t] : memref<32xf32>
+      %c = arith.mulf %a, %b : f32
+      memref.store %c, %x[%t] : memref<32xf32>
+      gpu.return
+    }
+    // A launch gives it what another kernel wrote, so that it waits first.
+    // CHECK-LABEL: gpu.func @mixed
+    // CHECK:         nvvm.griddepcontrol{{ +}}wait
+    // CHECK-NEXT:    memref.load %arg0
+    gpu.func @mixed(%x: memref<32xf32>, %y: memref<32xf32>) kernel {
+      %t = gpu.thread_id x
+      %a = memref.load %x[%t] : memref<32xf32>
+      memref.store %a, %y[%t] : memref<32xf32>
+      gpu.return
+    }
+    // So does one whose operand the caller lets the function write, whose function others call, or that a copy writes.
+    // CHECK-LABEL: gpu.func @writable
+    // CHECK:         nvvm.griddepcontrol{{ +}}wait
+    // CHECK-NEXT:    memref.load %arg0
+    gpu.func @writable(%x: memref<32xf32>, %y: memref<32xf32>) kernel {
+      %t = gpu.thread_id x
+      %a = memref.load %x[%t] : memref<32xf32>
+      memref.store %a, %y[%t] : memref<32xf32>
+      gpu.return
+    }
+    // CHECK-LABEL: gpu.func @called
+    // CHECK:         nvvm.griddepcontrol{{ +}}wait
+    // CHECK-NEXT:    memref.load %arg0
+    gpu.func @called(%x: memref<32xf32>, %y: memref<32xf32>) kernel {
+      %t = gpu.thread_id x
+      %a = memref.load %x[%t] : memref<32xf32>
+      memref.store %a, %y[%t] : memref<32xf32>
+      gpu.return
+    }
+    // CHECK-LABEL: gpu.func @copied
+    // CHECK:         nvvm.griddepcontrol{{ +}}wait
+    // CHECK-NEXT:    memref.load %arg0
+    gpu.func @copied(%x: memref<32xf32>, %y: memref<32xf32>) kernel {
+      %t = gpu.thread_id x
+      %a = memref.load %x[%t] : memref<32xf32>
+      memref.store %a, %y[%t] : memref<32xf32>
+      gpu.return
+    }
+    // One that reads and writes nothing waits all the same: its successor relies on it.
+    // CHECK-LABEL: gpu.func @nothing
+    // CHECK:         nvvm.griddepcontrol{{ +}}launch_dependents
+    // CHECK:         nvvm.griddepcontrol{{ +}}wait
+    // CHECK-NEXT:    gpu.return
+    gpu.func @nothing() kernel {
+      gpu.return
+    }
+    // CHECK: memref.global @tinymlir_dependent_launches
+    // CHECK-NOT: @tinymlir_dependent_launches
+  }
+  // What a user wrote stays.
+  // CHECK-LABEL: gpu.module @own
+  // CHECK-NOT: griddepcontrol
+  // CHECK: func.func @entry
+  gpu.module @own attributes {tinymlir.keep} {
+    gpu.func @kernel(%x: memref<32xf32>) kernel {
+      gpu.return
+    }
+  }
+  func.func @entry(%w: memref<32xf32>, %x: memref<32xf32>, %y: memref<32xf32>, %state: memref<32xf32> {tinymlir.writable}) {
+    %c1 = arith.constant 1 : index
+    %c32 = arith.constant 32 : index
+    gpu.launch_func @kernels::@scale blocks in (%c1, %c1, %c1) threads in (%c32, %c1, %c1) args(%w : memref<32xf32>, %x : memref<32xf32>)
+    gpu.launch_func @kernels::@mixed blocks in (%c1, %c1, %c1) threads in (%c32, %c1, %c1) args(%w : memref<32xf32>, %y : memref<32xf32>)
+    gpu.launch_func @kernels::@mixed blocks in (%c1, %c1, %c1) threads in (%c32, %c1, %c1) args(%x : memref<32xf32>, %y : memref<32xf32>)
+    gpu.launch_func @kernels::@writable blocks in (%c1, %c1, %c1) threads in (%c32, %c1, %c1) args(%state : memref<32xf32>, %y : memref<32xf32>)
+    return
+  }
+  func.func @outer(%w: memref<32xf32>, %y: memref<32xf32>) {
+    call @inner(%w, %y) : (memref<32xf32>, memref<32xf32>) -> ()
+    return
+  }
+  func.func @inner(%w: memref<32xf32>, %y: memref<32xf32>) {
+    %c1 = arith.constant 1 : index
+    %c32 = arith.constant 32 : index
+    gpu.launch_func @kernels::@called blocks in (%c1, %c1, %c1) threads in (%c32, %c1, %c1) args(%w : memref<32xf32>, %y : memref<32xf32>)
+    gpu.launch_func @kernels::@nothing blocks in (%c1, %c1, %c1) threads in (%c32, %c1, %c1)
+    return
+  }
+  func.func @copies(%w: memref<32xf32>, %x: memref<32xf32>, %y: memref<32xf32>) {
+    %c1 = arith.constant 1 : index
+    %c32 = arith.constant 32 : index
+    memref.copy %x, %w : memref<32xf32> to memref<32xf32>
+    gpu.launch_func @kernels::@copied blocks in (%c1, %c1, %c1) threads in (%c32, %c1, %c1) args(%w : memref<32xf32>, %y : memref<32xf32>)
+    return
+  }
+}
