@@ -31,6 +31,7 @@ KJV = os.path.join(HERE, "models", "kjv")
 only = set(os.environ.get("CARD_ONLY", "").split())
 
 results = []  # (group, name, verdict, detail)
+cases = {}  # what became of each module under test/cases: "right", "refused: MESSAGE" or "wrong: MESSAGE"
 
 
 def log(file, text):
@@ -148,15 +149,19 @@ def reported():
     os.chmod(os.path.join(shims, "tinymlir-runner"), 0o755)
     lit = "import sys; sys.path.insert(0, %r); from lit.main import main; main()" % os.path.join(HERE, "lit")
     jobs = []
+    sets = sorted(n for n in os.listdir(os.path.join(HERE, "test", "cases")) if n not in ("torch", "README.md"))
     for name, tools, tests in (
-        ("reported", shims, ["test/cases/reported"]),
+        ("reported", shims, ["test/cases/" + n for n in sets]),
         ("tests", BIN, ["test/gpu", "test/run/runner-gpu.mlir"]),
     ):
         env = dict(ENVIRONMENT, TINYMLIR_TOOLS_DIR=tools, TINYMLIR_LIT_OUTPUT=os.path.join(SCRATCH, name))
         env["MLIR_SYS_220_PREFIX"] = os.path.join(SCRATCH, "no-llvm")
+        # A feature for the lines whose answer differs.
+        env["TINYMLIR_LIT_GPU"] = "1" if name == "reported" else ""
         command = [sys.executable, "-c", lit, "-v", "-j", "8", *(os.path.join(HERE, t) for t in tests)]
         jobs.append(job("lit", name, command, "lit-%s.log" % name, timeout=150, env=env))
     together(jobs, 2)
+    modules = []
     for name in ("reported", "tests"):
         path = os.path.join(OUT, "lit-%s.log" % name)
         for line in open(path).read().splitlines() if os.path.exists(path) else []:
@@ -164,6 +169,28 @@ def reported():
             if found:
                 verdict = {"PASS": "ok", "XFAIL": "ok", "UNSUPPORTED": "not for this machine"}.get(found[1], "FAILED")
                 results.append((name, found[2].split("/")[-1], verdict, ""))
+                if name == "reported":
+                    modules.append((found[2].replace("test/cases/", "").replace(".mlir", ""), verdict))
+    with concurrent.futures.ThreadPoolExecutor(8) as pool:
+        cases.update(pool.map(became, modules))
+
+
+def became(case):
+    """What became of a module that lit ran: a refusal that its RUN lines expect is one here."""
+    name, verdict = case
+    if verdict != "ok":
+        return name, "wrong: its RUN lines fail"
+    status, text, _ = run(runner("--gpu", os.path.join(HERE, "test", "cases", name + ".mlir")))
+    return name, outcome(status, text)
+
+
+def outcome(status, text):
+    """Right, or the message of the first error, without the place in front of it."""
+    if status == 0:
+        return "right"
+    errors = [l.split("error: ", 1)[1] for l in text.splitlines() if "error: " in l]
+    message = re.sub(r"^\S*\.mlir:[0-9:]*\s*(error: )?", "", errors[0]) if errors else "status %s" % status
+    return ("refused: " if status == 1 and errors and not message.startswith("result ") else "wrong: ") + message
 
 
 def torch():
@@ -179,6 +206,12 @@ def torch():
                 command += ["--expect", "%d=%s/%sout%d.npy" % (i, folder, prefix, i)]
             jobs.append(job("torch", prefix + entry["name"], command, "checks.log"))
     together(jobs)
+    for group, name, verdict, detail in list(results):
+        name = "torch/" + name.removeprefix("alt.")
+        if group == "torch" and cases.get(name, "right") == "right":
+            # status 1: [PLACE] error: MESSAGE
+            known = detail.partition(": ")[2]
+            cases[name] = "right" if verdict == "ok" else outcome(1 if detail.startswith("status 1:") else None, known)
 
 
 def sanitizer():
@@ -223,6 +256,17 @@ def timing():
         results.extend(("timing", "", "   ", line) for line in text.splitlines() if line.startswith("{"))
 
 
+def write_cases():
+    """cases.json for test/cases/card.json, the card's column of docs/inputs.md."""
+    command = ["nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader"]
+    card = run(command)[1].strip().splitlines()[0]
+    with open(os.path.join(HERE, "COMMIT")) as file:
+        head = {"date": time.strftime("%Y-%m-%d", time.gmtime()), "card": card, "commit": file.read().strip()}
+    with open(os.path.join(OUT, "cases.json"), "w") as file:
+        json.dump(dict(head, cases=dict(sorted(cases.items()))), file, indent=1, ensure_ascii=False)
+        file.write("\n")
+
+
 def main():
     os.makedirs(SCRATCH, exist_ok=True)
     os.makedirs(OUT, exist_ok=True)
@@ -241,6 +285,8 @@ def main():
                 step()
             except OSError as error:
                 results.append((group, "", "FAILED", str(error)))
+    if cases:
+        write_cases()
     table = ["", "%.0f s" % (time.time() - START)]
     for group in dict.fromkeys(r[0] for r in results):
         rows = [r for r in results if r[0] == group]

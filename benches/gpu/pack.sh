@@ -33,6 +33,7 @@ cp -r "$prefix/utils/lit/lit" "$card/lit/lit"
 cp -r models/kjv "$card/models/"
 cp -r test lit.cfg "$card/"
 cp benches/gpu/card.py "$card/"
+git rev-parse --short HEAD > "$card/COMMIT"
 find "$card" -name __pycache__ -prune -exec rm -r {} +
 chmod -R u+w "$card"
 mkdir -p .card
