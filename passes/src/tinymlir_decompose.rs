@@ -4,7 +4,7 @@
 //! own decompositions, which no upstream pass offers. `tensor.gather` becomes a `tensor.generate` that reads one element,
 //! `tensor.scatter` loops that write one, since nothing upstream bufferizes them. Runs first in the optimize stage, and again
 //! before bufferization for modules that skip it; it finds nothing then. It refuses a pack or unpack that upstream cannot
-//! lower, and a softmax of anything but tensors of floats.
+//! lower, and softmax and Winograd operations on anything but tensors of floats.
 //!
 //! A concatenation leaves out what is known to be empty, and padding of nothing is all padding: upstream would copy nothing
 //! into an empty slice at the end of the result, which its own verifier refuses.
@@ -32,6 +32,14 @@ pub static PASS: Pass = Pass {
 const TOSA: &str = "func.func(tosa-optional-decompositions,canonicalize,tosa-infer-shapes,tosa-make-broadcastable,\
     tosa-to-scf,tosa-to-linalg-named,canonicalize,tosa-layerwise-constant-fold,tosa-make-broadcastable,tosa-to-linalg,tosa-to-tensor,\
     tosa-to-arith{include-apply-rescale=true})";
+
+/// Whose decompositions make constants of the element type, which they take for a float.
+const FLOATS: [&str; 4] = [
+    "linalg.softmax",
+    "linalg.winograd_filter_transform",
+    "linalg.winograd_input_transform",
+    "linalg.winograd_output_transform",
+];
 
 const SHAPE: &str = "func.func(shape-to-shape-lowering,convert-shape-constraints),convert-shape-to-std";
 
@@ -61,7 +69,7 @@ fn run(cx: &PassCx, module: Op) -> PassResult {
             op.replace_with(&values);
         }
     }
-    for op in module.find(&["linalg.softmax"]) {
+    for op in module.find(&FLOATS) {
         let ty = op.operand(0).ty();
         if ty.is_memref() {
             return Err(cx.error(op, "cannot be lowered: its operands are buffers (use tensors)"));

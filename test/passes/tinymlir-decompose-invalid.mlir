@@ -23,3 +23,19 @@ func.func @buffers(%x: memref<4x4xf32>, %y: memref<4x4xf32>) {
   linalg.softmax dimension(0) ins(%x : memref<4x4xf32>) outs(%y : memref<4x4xf32>)
   return
 }
+
+// -----
+
+func.func @winograd(%filter: tensor<2x3x3x5xindex>, %out: tensor<6x6x5x2xindex>) -> tensor<6x6x5x2xindex> {
+  // expected-error @below {{'linalg.winograd_filter_transform' op cannot be lowered: its elements are no floating-point numbers}}
+  %0 = linalg.winograd_filter_transform fmr(F_4_3) ins(%filter : tensor<2x3x3x5xindex>) outs(%out : tensor<6x6x5x2xindex>) -> tensor<6x6x5x2xindex>
+  return %0 : tensor<6x6x5x2xindex>
+}
+
+// -----
+
+func.func @winograd_output(%value: tensor<6x6x1x1x2x2xi32>, %out: tensor<2x4x4x2xi32>) -> tensor<2x4x4x2xi32> {
+  // expected-error @below {{'linalg.winograd_output_transform' op cannot be lowered: its elements are no floating-point numbers}}
+  %0 = linalg.winograd_output_transform fmr(F_4_3) ins(%value : tensor<6x6x1x1x2x2xi32>) outs(%out : tensor<2x4x4x2xi32>) -> tensor<2x4x4x2xi32>
+  return %0 : tensor<2x4x4x2xi32>
+}
