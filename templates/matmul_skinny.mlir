@@ -81,7 +81,18 @@ gpu.module @matmul_skinny_kernels {
     return %next : !sums
   }
 
-  gpu.func @matmul_skinny(%A: !a_view, %B: !b_view, %C: !out, %X: !extra, %Y: !extra)
+  // What else is done with an element of C of the only row.
+  // +functions
+  func.func private @also(%value: f32, %column: index
+      // +operands
+      ) {
+    // +also
+    return
+  }
+
+  gpu.func @matmul_skinny(%A: !a_view, %B: !b_view, %C: !out, %X: !extra, %Y: !extra
+      // +operands
+      )
       workgroup(%warp_sums: !warp_sums {llvm.align = 16 : i64})
       kernel attributes {known_block_size = array<i32: 512, 1, 1>} {
     %c0 = arith.constant 0 : index
@@ -181,12 +192,19 @@ gpu.module @matmul_skinny_kernels {
       %y = memref.load %Y[%batch, %r, %q] : !extra
       %e = func.call @epilogue(%s, %x, %y) : (f32, f32, f32) -> f32
       memref.store %e, %C[%batch, %r, %q_group, %q_place] : !out
+      func.call @also(%e, %q
+        // +names
+        ) : (f32, index
+        // +types
+        ) -> ()
     }
     gpu.return
   }
 }
 
-func.func private @matmul(%A: !a_view, %B: !b_view, %C: !out, %X: !extra, %Y: !extra) attributes {tinymlir.kernel} {
+func.func private @matmul(%A: !a_view, %B: !b_view, %C: !out, %X: !extra, %Y: !extra
+    // +operands
+    ) attributes {tinymlir.kernel} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c2 = arith.constant 2 : index
@@ -197,7 +215,9 @@ func.func private @matmul(%A: !a_view, %B: !b_view, %C: !out, %X: !extra, %Y: !e
   %n_blocks = arith.ceildivui %n, %columns : index
   %blocks = arith.muli %n_blocks, %batches : index
   gpu.launch_func @matmul_skinny_kernels::@matmul_skinny blocks in (%blocks, %c1, %c1) threads in (%t, %c1, %c1)
-    args(%A : !a_view, %B : !b_view, %C : !out, %X : !extra, %Y : !extra)
+    args(%A : !a_view, %B : !b_view, %C : !out, %X : !extra, %Y : !extra
+      // +operands
+      )
   return
 }
 }

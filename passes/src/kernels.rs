@@ -121,7 +121,7 @@ fn inline(kernels: Op) -> Result<(), String> {
 ///
 /// `bind` gives for each value that the block's operations read from elsewhere (its arguments, the results of `linalg.index`)
 /// the one to read instead, given the function's arguments and its terminator, before which it may build operations.
-/// Constants from outside of the block are copied; any other value from outside fails.
+/// Operations all of whose results are bound are left out. Constants from outside of the block are copied; any other value from outside fails.
 pub fn set_body(
     kernels: Op,
     name: &str,
@@ -137,6 +137,10 @@ pub fn set_body(
     let mut ops = block.ops();
     ops.pop();
     for op in ops.into_iter().filter(|o| !o.is("linalg.index")) {
+        // What `bind` stands for is not computed.
+        if !op.results().is_empty() && op.results().iter().all(|r| map.contains_key(r)) {
+            continue;
+        }
         map_operands(&op.operands(), &mut map, end)?;
         let copy = op.clone_before(end);
         redirect(copy, &map);

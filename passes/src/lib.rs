@@ -15,6 +15,7 @@ mod matrices;
 pub mod memory;
 pub mod pipelines;
 pub mod rows;
+mod scatter;
 pub mod schedule;
 pub mod template;
 pub mod threads;

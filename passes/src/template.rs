@@ -3,6 +3,7 @@
 //! A parameter is an alias line at the start of a line, such as `!elem = f32` or `#tile = 16 : index`. Only such lines are
 //! replaced; the rest of the text is what a person reads and what stock mlir-opt parses. An alias cannot be a dimension
 //! of a type, so the loader checks that every static size in an alias of a memref is the value of a numeric parameter.
+//! A line such as `// +operands` is a place where a pass may insert text under that name: further operands and functions.
 
 use crate::ir::{Ctx, Op};
 
@@ -40,6 +41,15 @@ impl Template {
                     });
                     aliases.push((name, value));
                     top += &format!("{name} = {value}\n");
+                }
+                // A place for text, in a kernel's parameters and beside them.
+                None if line.trim().strip_prefix("// ").is_some_and(|mark| mark.starts_with('+')) => {
+                    let mark = line.trim().trim_start_matches("// ");
+                    if let Some(i) = parameters.iter().position(|(n, _)| *n == mark) {
+                        used[i] = true;
+                        rest += parameters[i].1;
+                        rest.push('\n');
+                    }
                 }
                 None => {
                     rest += line;

@@ -2,7 +2,8 @@
 //!
 //! Looks every product on memrefs up in [`crate::schedule`]. What it takes becomes a call of the template's launching
 //! function on views of the operands, with the fill before it (the sum then starts at zero) and one elementwise operation
-//! after it (bias, activation, residual, transposition of the result) inside the kernel's store. K is split over blocks
+//! after it (bias, activation, residual, transposition of the result) inside the kernel's store; with few rows also the loops
+//! that copy parts of the only row elsewhere, such as to a cache ([`crate::scatter`]). K is split over blocks
 //! where the grid is small; the partial sums go to a buffer and are added in a fixed order.
 //!
 //! Sizes and strides must be static, the strides those that 16-byte loads need, and buffers whole allocations or arguments
@@ -12,11 +13,12 @@ use crate::{
     contraction::Contraction,
     device::source,
     epilogue::{self, Epilogue, Extra, Target},
-    ir::{Op, Opt, Pass, PassCx, PassResult},
+    ir::{Op, Opt, Pass, PassCx, PassResult, Value},
     host::{Operand, Text, Workspaces},
     matrices::Matrices,
     memory::is_aligned,
     kernels::{Instance, Kernels, set_whole_body},
+    scatter::{self, Scatter},
     schedule::{Kind, Layout, PRODUCTS, Precision, Product, SKINNY_STEP, SPLIT_REDUCE, chip_number, splits},
 };
 use mlir_sys::*;
@@ -33,11 +35,13 @@ pub static PASS: Pass = Pass {
         ("substituted", "Products replaced by a call"),
         ("fills", "Fills that a kernel makes unnecessary"),
         ("epilogues", "Elementwise operations computed in a kernel's store"),
+        ("scatters", "Loops that copy a result, computed in a kernel's store"),
         ("declined", "Products left to the simple kernels"),
     ],
     dialects: &[
         mlirGetDialectHandle__affine__,
         mlirGetDialectHandle__arith__,
+        mlirGetDialectHandle__cf__,
         mlirGetDialectHandle__func__,
         mlirGetDialectHandle__gpu__,
         mlirGetDialectHandle__math__,
@@ -85,6 +89,7 @@ struct Call {
     target: Target,
     fill: Option<Op>,
     epilogue: Option<Epilogue>,
+    scatters: Vec<Scatter>,
     splits: i64,
 }
 
@@ -109,7 +114,7 @@ impl Call {
         for epilogue in epilogue.into_iter().map(Some).chain([None]) {
             let target = epilogue.as_ref().map_or(whole.clone(), |e| e.target.clone());
             let mut call =
-                Call { op, product: &PRODUCTS[0], size: [batch, m, n, k], a: a.clone(), b: b.clone(), target, fill, epilogue, splits: 1 };
+                Call { op, product: &PRODUCTS[0], size: [batch, m, n, k], a: a.clone(), b: b.clone(), target, fill, epilogue, scatters: vec![], splits: 1 };
             if n < m && n <= 8 && call.target.group.0 == 1 {
                 call = call.transposed();
             }
@@ -118,6 +123,11 @@ impl Call {
                     call.product = product;
                     if let Kind::Tiled { rows, columns } = product.kind {
                         call.splits = splits(chip, product.rate, (rows, columns), call.size);
+                    } else if product.layout == Layout::AlongN {
+                        let extras = call.epilogue.iter().flat_map(|e| e.extras.iter().map(|(x, _)| x.buffer));
+                        let inputs: Vec<_> = [call.a.buffer, call.b.buffer].into_iter().chain(extras).collect();
+                        let at = call.epilogue.as_ref().map_or(call.op, |e| e.op);
+                        call.scatters = scatter::find(at, &call.target, &inputs);
                     }
                     return Ok(Some(call));
                 }
@@ -244,6 +254,24 @@ impl Call {
         } else {
             (format!("vector<{m}x4xf32>"), format!("memref<16x{m}x16xf32, #gpu.address_space<workgroup>>"))
         };
+        // Operands of the loops that copy the result, each once.
+        let mut buffers = vec![];
+        for buffer in self.scatters.iter().flat_map(|s| s.buffers.iter().copied()) {
+            if !buffers.contains(&buffer) {
+                buffers.push(buffer);
+            }
+        }
+        let list = |part: &dyn Fn(usize, Value) -> String| -> String {
+            buffers.iter().enumerate().map(|(i, b)| format!(", {}", part(i, *b))).collect()
+        };
+        let operands = list(&|i, b| format!("%o{i} : {}", b.ty()));
+        let names = list(&|i, _| format!("%o{i}"));
+        let operand_types = list(&|_, b| b.ty().to_string());
+        let numbered = || self.scatters.iter().enumerate();
+        let functions: String = numbered().map(|(i, s)| s.functions(i, (&operands, &names, &operand_types))).collect();
+        let also: String = numbered()
+            .map(|(i, _)| format!("func.call @scatter{i}(%value, %column{names}) : (f32, index{operand_types}) -> ()\n"))
+            .collect();
         let mut parameters = vec![("#accumulate", if split { "false" } else { accumulate })];
         parameters.extend_from_slice(self.product.parameters);
         if skinny {
@@ -251,15 +279,25 @@ impl Call {
             if !along_k {
                 let exact = if k % SKINNY_STEP == 0 { "true" } else { "false" };
                 parameters.extend([("!warp_sums", warp_sums.as_str()), ("!a_view", &a_type), ("!b_view", &b_type), ("!global", &global), ("#exact", exact)]);
+                parameters.extend([("+operands", operands.as_str()), ("+names", &names), ("+types", &operand_types), ("+functions", &functions), ("+also", &also)]);
             }
         }
-        let body = |kernels: Op| if split { Ok(()) } else { fill_body(kernels) };
+        let body = |kernels: Op| {
+            for (i, scatter) in numbered() {
+                scatter.set(kernels, i, &buffers)?;
+            }
+            if split { Ok(()) } else { fill_body(kernels) }
+        };
         let symbol = kernels.place(cx, self.op, module, Instance { template: &self.product.template, parameters: &parameters, launcher: "matmul", name: &name }, body)?;
         let mut types = vec![a_type.clone(), b_type.clone(), c_type.clone(), extra_type.clone(), extra_type.clone()];
         let mut arguments = vec!["%av", "%bv", "%cv", "%xv", "%yv"];
         if fixes {
             arguments[..2].copy_from_slice(&["%av_fixed", "%bv_fixed"]);
         }
+        let operand_names: Vec<String> = (0..buffers.len()).map(|i| format!("o{i}")).collect();
+        let operand_values: Vec<String> = operand_names.iter().map(|n| format!("%{n}")).collect();
+        arguments.extend(operand_values.iter().map(String::as_str));
+        types.extend(buffers.iter().map(|b| b.ty().to_string()));
         if !skinny {
             let chunk = (k + self.splits - 1) / self.splits;
             text.constant("splits", self.splits);
@@ -279,6 +317,7 @@ impl Call {
         }
         let mut inputs =
             vec![("a", self.a.buffer), ("b", self.b.buffer), ("c", self.target.buffer), ("x", x.buffer), ("y", y.buffer)];
+        inputs.extend(operand_names.iter().map(String::as_str).zip(buffers.iter().copied()));
         if split {
             let elements = batch * self.splits * m * n;
             inputs.push(("s", cx.check(self.op, workspaces.of(self.op, elements))?));
@@ -333,6 +372,10 @@ impl Call {
     fn clean(self, cx: &PassCx) {
         let buffer = source(self.op.operand(2));
         self.op.erase();
+        for scatter in self.scatters {
+            scatter.erase();
+            cx.count("scatters");
+        }
         if let Some(fill) = self.fill {
             fill.erase();
             cx.count("fills");
