@@ -4,7 +4,8 @@
 //! own decompositions, which no upstream pass offers. `tensor.gather` becomes a `tensor.generate` that reads one element,
 //! `tensor.scatter` loops that write one, since nothing upstream bufferizes them. Runs first in the optimize stage, and again
 //! before bufferization for modules that skip it; it finds nothing then. It refuses a pack or unpack that upstream cannot
-//! lower, and softmax and Winograd operations on anything but tensors of floats.
+//! lower, a softmax of anything but tensors of floats, and Winograd operations on anything but f32: upstream writes their
+//! constants as f32, whatever the elements are, and past the end where these are smaller.
 //!
 //! A concatenation leaves out what is known to be empty, and padding of nothing is all padding: upstream would copy nothing
 //! into an empty slice at the end of the result, which its own verifier refuses.
@@ -76,6 +77,11 @@ fn run(cx: &PassCx, module: Op) -> PassResult {
         }
         if !ty.element().is_some_and(|e| e.is_float()) {
             return Err(cx.error(op, "cannot be lowered: its elements are no floating-point numbers"));
+        }
+    }
+    for op in module.find(&FLOATS[1..]) {
+        if op.operands().iter().any(|v| v.ty().element().is_none_or(|e| e.to_string() != "f32")) {
+            return Err(cx.error(op, "cannot be lowered: its elements are not f32 (convert them)"));
         }
     }
     if module.linalg_decompose() { Ok(()) } else { Err(Failed) }

@@ -7,7 +7,7 @@
 //! Takes what `tinymlir-gpu-outline` makes.
 
 use crate::{
-    ir::{Attr, Failed, Op, Opt, Pass, PassCx, PassResult, Type},
+    ir::{Attr, Failed, Op, Opt, Pass, PassCx, PassResult, Type, Value},
     pipelines::HOST_TO_LLVM,
     tinymlir_merge_kernels::launched,
 };
@@ -101,6 +101,9 @@ fn run(cx: &PassCx, module: Op) -> PassResult {
     cx.run_pipeline(&format!("tinymlir-record-signatures,tinymlir-expand-math,tinymlir-lower-asserts,{DEVICE}"), module)?;
     for kernels in module.find(&["gpu.module"]) {
         exact_roots(cx, kernels)?;
+        if number(&chip) >= 90 {
+            opaque_negations(cx, kernels)?;
+        }
         check_lowered(cx, kernels)?;
         if kernels.symbol().is_some_and(|name| untargeted.contains(&name)) {
             check_chip(cx, kernels, &chip)?;
@@ -238,6 +241,38 @@ fn exact_roots(cx: &PassCx, kernels: Op) -> PassResult {
     Ok(())
 }
 
+/// Hides integer negations from ptxas in functions that take maxima or minima: for chips from sm_90 on, ptxas 12.6 to 13.0 joins
+/// `max(max(a, -b), c)` over 16 and 32 signed bits to one instruction and loses the sign of `b`.
+fn opaque_negations(cx: &PassCx, kernels: Op) -> PassResult {
+    let constant = |value: Value| value.def().filter(|d| d.is("llvm.mlir.constant")).and_then(|d| d.attr("value")?.as_int());
+    let functions = kernels.find(&["llvm.func"]);
+    let affected = |f: &&Op| !f.find(&["llvm.intr.smax", "llvm.intr.smin", "llvm.select"]).is_empty();
+    for op in functions.iter().filter(affected).flat_map(|f| f.find(&["llvm.sub", "llvm.mul"])) {
+        let (a, b) = (op.operand(0), op.operand(1));
+        let negated = match op.is("llvm.sub") {
+            true => (constant(a) == Some(0)).then_some(b),
+            false => (constant(b) == Some(-1)).then_some(a).or_else(|| (constant(a) == Some(-1)).then_some(b)),
+        };
+        let Some(value) = negated else { continue };
+        let ty = value.ty().to_string();
+        let (bits, class) = match ty.as_str() {
+            "i16" => (16, 'h'),
+            "i32" => (32, 'r'),
+            _ => continue,
+        };
+        let code = format!("not.b{bits} $0, $1; add.s{bits} $0, $0, 1;");
+        let text = format!("%r = llvm.inline_asm \"{code}\", \"={class},{class}\" %x : ({ty}) -> {ty}\nreturn %r : {ty}");
+        let result = cx.check(op, op.build_before(&[("x", value)], "", &text))?;
+        op.replace_with(&result);
+    }
+    Ok(())
+}
+
+/// The compute capability of a chip's name, times ten.
+fn number(chip: &str) -> u32 {
+    chip.trim_start_matches("sm_").trim_end_matches('a').parse().unwrap_or(0)
+}
+
 /// Nothing but LLVM is left in a kernel module.
 fn check_lowered(cx: &PassCx, kernels: Op) -> PassResult {
     let mut result = Ok(());
@@ -260,7 +295,7 @@ fn check_lowered(cx: &PassCx, kernels: Op) -> PassResult {
 
 /// Every instruction is one that the chip has: LLVM ends the program at any other.
 fn check_chip(cx: &PassCx, kernels: Op, chip: &str) -> PassResult {
-    let number = chip.trim_start_matches("sm_").trim_end_matches('a').parse::<u32>().unwrap_or(0);
+    let number = number(chip);
     let mut result = Ok(());
     for op in kernels.walk().into_iter().skip(1) {
         let name = op.name();

@@ -39,3 +39,11 @@ func.func @winograd_output(%value: tensor<6x6x1x1x2x2xi32>, %out: tensor<2x4x4x2
   %0 = linalg.winograd_output_transform fmr(F_4_3) ins(%value : tensor<6x6x1x1x2x2xi32>) outs(%out : tensor<2x4x4x2xi32>) -> tensor<2x4x4x2xi32>
   return %0 : tensor<2x4x4x2xi32>
 }
+
+// -----
+
+func.func @winograd_double(%filter: tensor<2x3x3x5xf64>, %out: tensor<6x6x5x2xf64>) -> tensor<6x6x5x2xf64> {
+  // expected-error @+1 {{'linalg.winograd_filter_transform' op cannot be lowered: its elements are not f32 (convert them)}}
+  %r = linalg.winograd_filter_transform fmr(F_4_3) ins(%filter : tensor<2x3x3x5xf64>) outs(%out : tensor<6x6x5x2xf64>) -> tensor<6x6x5x2xf64>
+  return %r : tensor<6x6x5x2xf64>
+}
