@@ -7,8 +7,8 @@
 //! lower, a softmax of anything but tensors of floats, and Winograd operations on anything but f32: upstream writes their
 //! constants as f32, whatever the elements are, and past the end where these are smaller.
 //!
-//! A concatenation leaves out what is known to be empty, and padding of nothing is all padding: upstream would copy nothing
-//! into an empty slice at the end of the result, which its own verifier refuses.
+//! A concatenation leaves out what is known to be empty, padding of nothing is all padding, and packing nothing is nothing:
+//! upstream would take or fill an empty slice at the end of a tensor, which its own verifier refuses.
 
 use crate::ir::{Failed, Op, Pass, PassCx, PassResult, Type, Value};
 use mlir_sys::*;
@@ -61,8 +61,12 @@ fn run(cx: &PassCx, module: Op) -> PassResult {
         };
         op.replace_with(&cx.check(op, values)?);
     }
-    for op in module.find(&["tensor.concat", "tensor.pad"]) {
-        let text = if op.is("tensor.concat") { concat(op) } else { pad(op) };
+    for op in module.find(&["tensor.concat", "tensor.pad", "linalg.pack", "linalg.unpack"]) {
+        let text = match op.name().as_str() {
+            "tensor.concat" => concat(op),
+            "tensor.pad" => pad(op),
+            _ => empty(op),
+        };
         if let Some((inputs, text)) = text {
             let names: Vec<String> = (0..inputs.len()).map(|i| format!("v{i}")).collect();
             let inputs: Vec<(&str, Value)> = names.iter().map(String::as_str).zip(inputs).collect();
@@ -132,6 +136,12 @@ fn concat(op: Op) -> Option<(Vec<Value>, String)> {
     let types: Vec<String> = kept.iter().map(|v| v.ty().to_string()).collect();
     let text = format!("%r = tensor.concat dim({dim}) {} : ({}) -> {ty}\nreturn %r : {ty}", names("%v", kept.len()), types.join(", "));
     (!kept.is_empty()).then_some((kept, text))
+}
+
+/// Nothing, where a pack or unpack of tensors is known to make nothing.
+fn empty(op: Op) -> Option<(Vec<Value>, String)> {
+    let ty = op.results().first()?.ty();
+    (is_empty(ty) && is_static(ty)).then(|| (vec![], format!("%r = tensor.empty() : {ty}\nreturn %r : {ty}")))
 }
 
 /// The padding alone, where what is padded is known to be empty and the padding is one value.

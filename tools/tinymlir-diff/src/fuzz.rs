@@ -200,8 +200,10 @@ impl Fuzzer {
             let pipeline = format!("builtin.module({pass})");
             if let Err(message) = tinymlir_passes::run_pipeline(&self.context, &mut module, &pipeline) {
                 // A pass of ours that leaves invalid IR is at fault too. A refusal, also one of an upstream pass that runs inside
-                // of it, leaves IR that verifies.
-                let own = pass.starts_with("tinymlir-") && !module.as_operation().verify();
+                // of it, leaves IR that verifies. Upstream's folds are not: they make slices static that may lie outside when
+                // the program runs, which the verifier refuses.
+                let folded = message.contains("is out-of-bounds: ");
+                let own = pass.starts_with("tinymlir-") && !folded && !module.as_operation().verify();
                 if message.contains("internal error") || own {
                     counts.internal.push((number, pass.clone(), message));
                 }
