@@ -139,7 +139,7 @@ def runtime():
 
 
 def reported():
-    """The RUN lines of every reported case, with --gpu added to tinymlir-runner, and the tests that need a card as they are."""
+    """The RUN lines of every case and program, with --gpu added to tinymlir-runner, and the tests that need a card as they are."""
     shims = os.path.join(SCRATCH, "shims")
     os.makedirs(shims, exist_ok=True)
     for tool in ("tinymlir-opt", "tinymlir-gpt2", "FileCheck"):
@@ -152,17 +152,18 @@ def reported():
     sets = sorted(n for n in os.listdir(os.path.join(HERE, "test", "cases")) if n not in ("torch", "README.md"))
     for name, tools, tests in (
         ("reported", shims, ["test/cases/" + n for n in sets]),
+        ("programs", shims, ["test/run/programs"]),
         ("tests", BIN, ["test/gpu", "test/run/runner-gpu.mlir"]),
     ):
         env = dict(ENVIRONMENT, TINYMLIR_TOOLS_DIR=tools, TINYMLIR_LIT_OUTPUT=os.path.join(SCRATCH, name))
         env["MLIR_SYS_220_PREFIX"] = os.path.join(SCRATCH, "no-llvm")
         # A feature for the lines whose answer differs.
-        env["TINYMLIR_LIT_GPU"] = "1" if name == "reported" else ""
+        env["TINYMLIR_LIT_GPU"] = "1" if tools == shims else ""
         command = [sys.executable, "-c", lit, "-v", "-j", "8", *(os.path.join(HERE, t) for t in tests)]
         jobs.append(job("lit", name, command, "lit-%s.log" % name, timeout=150, env=env))
-    together(jobs, 2)
+    together(jobs, 3)
     modules = []
-    for name in ("reported", "tests"):
+    for name in ("reported", "programs", "tests"):
         path = os.path.join(OUT, "lit-%s.log" % name)
         for line in open(path).read().splitlines() if os.path.exists(path) else []:
             found = re.match(r"(PASS|FAIL|UNSUPPORTED|UNRESOLVED|XFAIL|XPASS|TIMEOUT): tinymlir :: (\S+)", line)
