@@ -75,5 +75,15 @@ passes! {
     tinymlir_verify_outlined,
 }
 
+/// The kernels' code in a lowered module: the text of each `gpu.binary`, PTX where it is not a cubin.
+pub fn embedded_code(module: ir::Op) -> Vec<String> {
+    let binaries = module.body().into_iter().filter(|op| op.is("gpu.binary"));
+    let objects = binaries.flat_map(|op| op.attr("objects").and_then(ir::Attr::elements).unwrap_or_default());
+    objects
+        .filter_map(ir::Attr::gpu_object)
+        .map(|code| String::from_utf8_lossy(&code).trim_end_matches('\0').to_owned())
+        .collect()
+}
+
 /// Every pipeline of ours.
 pub static PIPELINES: &[&ir::Pipeline] = pipelines::ALL;

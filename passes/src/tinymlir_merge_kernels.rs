@@ -100,7 +100,11 @@ fn inline_wrappers(module: Op) -> Result<HashMap<(String, String), String>, Fail
             }
             let mut ops = block.ops();
             let end = ops.pop().ok_or(Failed)?;
-            ops.into_iter().for_each(|op| op.move_before(call));
+            for op in ops {
+                op.move_before(call);
+                // A launch comes from what asked for the kernel, not from the template's text.
+                op.walk().into_iter().for_each(|inner| inner.set_loc(call.loc()));
+            }
             end.erase();
             call.erase();
             copy.erase();

@@ -137,7 +137,7 @@ fn tell(cx: &PassCx, group: &Group, kernel: &Kernel) {
     let message = format!("{joined} {} ({}): a block of {} threads computes a row", kernel.name, ROW_REDUCE.file, kernel.threads);
     let threads = kernel.threads.to_string();
     let reductions = group.members.iter().filter(|m| matches!(m.kind, Kind::Reduce { .. })).count();
-    let why = format!("{reductions} over columns among {} operations on the same rows", group.members.len());
+    let why = format!("{reductions} reductions over columns among {} operations on the same rows", group.members.len());
     let facts = [("kernel", kernel.name.as_str()), ("template", ROW_REDUCE.file), ("threads", &threads), ("why", &why)];
     cx.passed_with(first, &message, &facts);
 }

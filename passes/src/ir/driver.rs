@@ -133,8 +133,9 @@ pub fn run_pipeline_watched(
     module: &mut Module,
     pipeline: &str,
     observer: Option<&mut dyn Observer>,
+    timing: bool,
 ) -> Result<String, String> {
-    run(context, module, pipeline, observer, false)
+    run(context, module, pipeline, observer, timing)
 }
 
 /// [`run_pipeline`]; with `timing` a table of what each pass took goes to standard error, as of mlir-opt's `--mlir-timing`.

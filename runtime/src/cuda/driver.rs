@@ -73,9 +73,22 @@ pub struct Device {
     /// Bytes of device memory.
     pub total_memory: usize,
     pub multiprocessors: i32,
+    /// The highest clock, in Hz.
+    pub clock: f64,
+    /// Bytes a second that the memory moves at most: two transfers a clock over the whole bus.
+    pub peak_bytes: f64,
 }
 
 impl Device {
+    /// Operations on f32 a second at most, outside of tensor cores: a multiplication and an addition a lane and clock.
+    pub fn peak_flops(&self) -> f64 {
+        // NVIDIA's CUDA programming guide, arithmetic throughput by compute capability.
+        let lanes = match self.compute_capability {
+            (7, _) | (8, 0) => 64.0,
+            _ => 128.0,
+        };
+        2.0 * lanes * f64::from(self.multiprocessors) * self.clock
+    }
     /// The chip as NVPTX names it, "sm_90".
     pub fn chip(&self) -> String {
         format!("sm_{}{}", self.compute_capability.0, self.compute_capability.1)
@@ -154,6 +167,11 @@ fn start() -> Result<Driver, Error> {
                 driver_version,
                 total_memory,
                 multiprocessors: attribute(Attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)?,
+                clock: 1e3 * f64::from(attribute(Attribute::CU_DEVICE_ATTRIBUTE_CLOCK_RATE)?),
+                peak_bytes: 2e3
+                    * f64::from(attribute(Attribute::CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE)?)
+                    * f64::from(attribute(Attribute::CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH)?)
+                    / 8.0,
             },
             free_at_start,
             shared_memory_limit: attribute(Attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN)?,
