@@ -12,7 +12,8 @@ use crate::{
 use anyhow::{Context as _, Result, bail, ensure};
 use melior::{Context, ir::Module};
 use std::{fmt, path::Path, str::FromStr};
-use tinymlir_passes::ir::{Attr, Op};
+use tinymlir_passes::ir::{Observer, Op};
+use tinymlir_report::Watch;
 use tinymlir_runtime::cuda;
 
 pub use tinymlir_passes::schedule::Precision;
@@ -63,6 +64,18 @@ impl FromStr for Schedule {
             "simple" => Ok(Schedule::Simple),
             "fast" => Ok(Schedule::Fast),
             _ => Err(format!("a schedule is simple or fast, not `{text}`")),
+        }
+    }
+}
+
+impl fmt::Display for Target {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        match self {
+            Target::Cpu => write!(f, "CPU ({})", engine::host_cpu().split(',').next().unwrap_or_default()),
+            Target::Gpu { schedule, precision, .. } => {
+                let chip = self.chip().unwrap_or_default();
+                write!(f, "{chip}, {} kernels, {}", schedule.name(), precision.name())
+            }
         }
     }
 }
@@ -212,9 +225,22 @@ pub fn read_source(path: &Path) -> Result<Vec<u8>> {
 
 /// A module at `stage`, as text. Fails on a stage that the target does not have, and with the diagnostics of the passes.
 pub fn lower_to<'a>(source: impl Into<Source<'a>>, stage: Stage, options: &Options) -> Result<String> {
+    lower_to_watched(source, stage, options, None)
+}
+
+/// [`lower_to`], with someone who sees what the passes do.
+pub fn lower_to_watched<'a>(
+    source: impl Into<Source<'a>>,
+    stage: Stage,
+    options: &Options,
+    mut watch: Option<&mut Watch>,
+) -> Result<String> {
     let context = tinymlir_passes::context();
     let mut module = parse(&context, source.into())?;
-    warn(&lower(&context, &mut module, stage, options, &mut Phases::default())?);
+    warn(&lower(&context, &mut module, stage, options, &mut Phases::default(), &mut watch)?);
+    if let Some(watch) = watch.filter(|_| stage > Stage::Lowered) {
+        show_code(&context, &module, options, watch)?;
+    }
     match stage {
         Stage::Llvm => engine::llvm_ir(&context, &module),
         Stage::Ptx => ptx(&module),
@@ -222,17 +248,37 @@ pub fn lower_to<'a>(source: impl Into<Source<'a>>, stage: Stage, options: &Optio
     }
 }
 
+/// What the report shows behind the last stage of MLIR.
+fn show_code(context: &Context, module: &Module, options: &Options, watch: &mut Watch) -> Result<()> {
+    if watch.reports() {
+        watch.foreign_stage(Stage::Llvm.name(), "llvm", &engine::llvm_ir(context, module)?);
+        if let Target::Gpu { .. } = options.target {
+            watch.foreign_stage(Stage::Ptx.name(), "ptx", &ptx(module)?);
+        }
+    }
+    Ok(())
+}
+
 /// Compiles a module for the target and loads it.
 ///
 /// Every public function with a body can be called. Fails with the diagnostics of the passes, each with its position, and
 /// before that when the target is a GPU and there is none.
 pub fn compile<'a>(source: impl Into<Source<'a>>, options: &Options) -> Result<Executable> {
+    compile_watched(source, options, None)
+}
+
+/// [`compile`], with someone who sees what the passes do; code in the cache is not used then.
+pub fn compile_watched<'a>(
+    source: impl Into<Source<'a>>,
+    options: &Options,
+    mut watch: Option<&mut Watch>,
+) -> Result<Executable> {
     let source = source.into();
     if let Target::Gpu { .. } = options.target {
         engine::gpu_chip()?;
     }
     let mut phases = Phases::default();
-    let artefact = artefact(source, options, &mut phases)?;
+    let artefact = artefact(source, options, &mut phases, &mut watch)?;
     warn(artefact.warnings());
     Executable::load(&artefact, options.target.memory().unwrap_or(cuda::Memory::Managed), phases)
 }
@@ -241,13 +287,18 @@ pub fn compile<'a>(source: impl Into<Source<'a>>, options: &Options) -> Result<E
 /// GPU. How long the parts took.
 pub fn compile_only<'a>(source: impl Into<Source<'a>>, options: &Options) -> Result<Phases> {
     let mut phases = Phases::default();
-    warn(artefact(source.into(), options, &mut phases)?.warnings());
+    warn(artefact(source.into(), options, &mut phases, &mut None)?.warnings());
     Ok(phases)
 }
 
 /// The module's code: what the cache holds, or compiled.
-fn artefact(source: Source, options: &Options, phases: &mut Phases) -> Result<Artefact> {
-    let cache = if options.cache { Cache::open().zip(key(source, options)) } else { None };
+fn artefact(
+    source: Source,
+    options: &Options,
+    phases: &mut Phases,
+    watch: &mut Option<&mut Watch>,
+) -> Result<Artefact> {
+    let cache = if options.cache && watch.is_none() { Cache::open().zip(key(source, options)) } else { None };
     if let Some((cache, key)) = &cache {
         let kept = phases.time("cache", || Artefact::from_bytes(&cache.get(key)?).ok());
         if let Some(artefact) = kept {
@@ -256,7 +307,10 @@ fn artefact(source: Source, options: &Options, phases: &mut Phases) -> Result<Ar
     }
     let context = phases.time("dialects", tinymlir_passes::context);
     let mut module = phases.time("parse", || parse(&context, source))?;
-    let warnings = lower(&context, &mut module, Stage::Lowered, options, phases)?;
+    let warnings = lower(&context, &mut module, Stage::Lowered, options, phases, watch)?;
+    if let Some(watch) = watch {
+        show_code(&context, &module, options, watch)?;
+    }
     let artefact = Artefact::compile(&context, &module, options.opt_level, warnings, phases)?;
     if let Some((cache, key)) = &cache {
         phases.time("keep", || artefact.to_bytes().map(|bytes| cache.put(key, &bytes)))?;
@@ -297,7 +351,11 @@ fn lower(
     stage: Stage,
     options: &Options,
     phases: &mut Phases,
+    watch: &mut Option<&mut Watch>,
 ) -> Result<String> {
+    if let Some(watch) = watch {
+        watch.stage(Stage::Tensor.name(), Op::of(module));
+    }
     let mut pipelines =
         vec![(Stage::Optimized, "tinymlir-optimize".to_owned()), (Stage::Bufferized, "tinymlir-bufferize".to_owned())];
     match &options.target {
@@ -323,8 +381,12 @@ fn lower(
     for (reached, pipeline) in pipelines.into_iter().take_while(|(reached, _)| *reached <= stage) {
         let pipeline = format!("builtin.module({pipeline})");
         let text = phases.time(reached.name(), || {
-            tinymlir_passes::run_timed_pipeline(context, module, &pipeline, options.mlir_timing)
+            let observer = watch.as_deref_mut().map(|watch| watch as &mut dyn Observer);
+            tinymlir_passes::run_pipeline_watched(context, module, &pipeline, observer, options.mlir_timing)
         });
+        if let (Some(watch), Ok(_)) = (&mut *watch, &text) {
+            watch.stage(reached.name(), Op::of(module));
+        }
         warnings.extend(Some(text.map_err(engine::diagnostics)?).filter(|text| !text.is_empty()));
     }
     Ok(warnings.join("\n"))
@@ -332,12 +394,7 @@ fn lower(
 
 /// The kernels' code: each `gpu.binary` of a lowered module, one after the other.
 fn ptx(module: &Module) -> Result<String> {
-    let binaries = Op::of(module).body().into_iter().filter(|op| op.is("gpu.binary"));
-    let objects = binaries.flat_map(|op| op.attr("objects").and_then(Attr::elements).unwrap_or_default());
-    let texts: Vec<String> = objects
-        .filter_map(Attr::gpu_object)
-        .map(|code| String::from_utf8_lossy(&code).trim_end_matches('\0').to_owned())
-        .collect();
+    let texts = tinymlir_passes::embedded_code(Op::of(module));
     ensure!(!texts.is_empty(), "the module has no kernel");
     Ok(texts.join("\n"))
 }

@@ -14,6 +14,8 @@ mod version;
 
 pub use phases::Phases;
 pub use tensor::{DType, Element, Tensor};
+/// Diffs, remarks and reports of what the passes do.
+pub use tinymlir_report as look;
 /// The GPU of this machine: whether there is one, its name, what was launched on it.
 pub use tinymlir_runtime::cuda;
 /// How many threads compiled code runs on.

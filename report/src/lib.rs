@@ -3,15 +3,23 @@
 //!
 //! Only watches: nothing here changes IR. `tinymlir-opt`'s own flags are here too ([`opt_main`]).
 
+mod costs;
 mod diff;
 mod explain;
+mod kernels;
 mod opt;
+mod page;
+mod plan;
+mod ptxas;
+mod record;
 mod remarks;
+mod rows;
 mod state;
 mod terminal;
 mod watch;
 
 pub use explain::explain;
 pub use opt::opt_main;
+pub use page::{Event, Run, Subject};
 pub use remarks::RemarkStyle;
 pub use watch::{Show, Watch};

@@ -2,6 +2,7 @@
 
 use crate::{
     explain::explain,
+    page::Subject,
     remarks::RemarkStyle,
     terminal::Paint,
     watch::{Show, Watch},
@@ -22,6 +23,12 @@ const FLAGS: &[Flag] = &[
         description: "Say what the passes of tinymlir substituted or left, and why; a file's extension gives the format",
     },
     Flag {
+        name: "tinymlir-report",
+        value: "FILE.html",
+        optional: false,
+        description: "Write a page that shows the module after each pass, the remarks, the kernels and the buffers",
+    },
+    Flag {
         name: "explain",
         value: "PASS",
         optional: false,
@@ -39,8 +46,8 @@ impl Driver for Opt {
         FLAGS
     }
 
-    fn start(&mut self, values: &[Option<String>], _input: &str) -> Option<i32> {
-        let [diff, remarks, page] = values else { return None };
+    fn start(&mut self, values: &[Option<String>], input: &str) -> Option<i32> {
+        let [diff, remarks, report, page] = values else { return None };
         if let Some(name) = page {
             return match explain(name, Paint::stdout()) {
                 Ok(page) => {
@@ -54,8 +61,12 @@ impl Driver for Opt {
             Ok(remarks) => remarks,
             Err(error) => return Some(fail(&format!("--remarks: {error}"))),
         };
-        let show = Show { diff: diff.is_some(), remarks };
-        self.watch = (!show.is_nothing()).then(|| Watch::new(show));
+        let show = Show { diff: diff.is_some(), remarks, report: report.as_ref().map(Into::into) };
+        if !show.is_nothing() {
+            let mut watch = Watch::new(show);
+            watch.subject(Subject::of_command(input, &std::fs::read(input).unwrap_or_default(), ""));
+            self.watch = Some(watch);
+        }
         None
     }
 
@@ -64,7 +75,9 @@ impl Driver for Opt {
     }
 
     fn finish(&mut self, code: i32) -> i32 {
-        match self.watch.take().map_or(Ok(()), Watch::finish) {
+        let Some(watch) = self.watch.take() else { return code };
+        // A report of half a compilation would be taken for one of a whole.
+        match if code == 0 { watch.finish() } else { watch.stop() } {
             Ok(()) => code,
             Err(error) => fail(&format!("{error:#}")),
         }

@@ -5,7 +5,7 @@ use std::{
     hash::{DefaultHasher, Hash, Hasher},
     rc::Rc,
 };
-use tinymlir_passes::ir::Op;
+use tinymlir_passes::ir::{Loc, Op};
 
 /// Longer lines are cut: those of embedded binaries.
 const LONGEST_LINE: usize = 2000;
@@ -20,13 +20,42 @@ pub struct Sources {
 impl Sources {
     /// The number of what an operation came from; 0 stands for nothing.
     pub fn of(&mut self, op: Op) -> u32 {
-        let mut places: Vec<_> = op.loc().positions().into_iter().map(|(file, line, _)| (file, line)).collect();
+        self.of_location(op.loc())
+    }
+    /// The same of a location.
+    pub fn of_location(&mut self, loc: Loc) -> u32 {
+        let mut places: Vec<_> = loc.positions().into_iter().map(|(file, line, _)| (file, line)).collect();
         places.sort();
         places.dedup();
         if self.known.is_empty() {
             self.insert(Rc::from([]));
         }
         self.insert(places.into())
+    }
+    /// The number of a line of a file.
+    pub fn of_line(&mut self, file: &str, line: u32) -> u32 {
+        if self.known.is_empty() {
+            self.insert(Rc::from([]));
+        }
+        self.insert(Rc::from([(file.to_owned(), line)]))
+    }
+    /// The positions of a number.
+    pub fn get(&self, number: u32) -> &[(String, u32)] {
+        self.known.get(number as usize).map(|p| &p[..]).unwrap_or_default()
+    }
+    /// Every set of positions, by number.
+    pub fn all(&self) -> &[Rc<[(String, u32)]>] {
+        &self.known
+    }
+    /// Whether every position of `inner` is in `outer`, and there is one.
+    pub fn contains(&self, outer: u32, inner: u32) -> bool {
+        let (outer, inner) = (self.get(outer), self.get(inner));
+        !inner.is_empty() && inner.iter().all(|p| outer.contains(p))
+    }
+    /// Whether they have a position in common.
+    pub fn meet(&self, a: u32, b: u32) -> bool {
+        let (a, b) = (self.get(a), self.get(b));
+        a.iter().any(|p| b.contains(p))
     }
     fn insert(&mut self, places: Rc<[(String, u32)]>) -> u32 {
         if let Some(number) = self.numbers.get(&places) {

@@ -5,13 +5,14 @@ use clap::{Args, Parser, Subcommand};
 use std::{io::Write, path::PathBuf, process::ExitCode, time::Instant};
 use tinymlir::{
     Phases,
-    compile::{self, Memory, Options, Precision, Schedule, Stage, Target},
+    compile::{self, Memory, Options, Precision, Schedule, Source, Stage, Target},
     cuda,
     gpt2::{
         Choice, Config, Draw, Event, Matrices, Mode, Model, Plan, Sampling, Session, Sizes, Stream, Tolerance, bench,
         emit, read_bandwidth, verify,
     },
     io::{Staged, safetensors, write_atomically},
+    look::{Show, Subject, Watch},
     set_threads, trace,
 };
 
@@ -187,6 +188,9 @@ struct Emit {
     /// Let prefill and step return logits
     #[arg(long)]
     logits: bool,
+    /// Write a page that shows every stage up to that one, the passes, kernels and buffers
+    #[arg(long, value_name = "FILE.html")]
+    report: Option<PathBuf>,
     /// Write to a file; captured arrays go beside it, with the extension .safetensors
     #[arg(short, long)]
     output: Option<PathBuf>,
@@ -337,7 +341,19 @@ fn print(arguments: &Emit) -> Result<()> {
     let text = match arguments.stage {
         // As it was written, with its names.
         Stage::Tensor => emitted.text,
-        stage => compile::lower_to(emitted.text.as_str(), stage, &arguments.device.options())?,
+        stage => {
+            let options = arguments.device.options();
+            let name = format!("{}.mlir", names.join("-"));
+            let source = Source { bytes: emitted.text.as_bytes(), name: &name };
+            let mut watch = arguments.report.clone().map(|file| {
+                let mut watch = Watch::new(Show { report: Some(file), ..Show::default() });
+                watch.subject(Subject::of_command(&name, source.bytes, &options.target.to_string()));
+                watch
+            });
+            let text = compile::lower_to_watched(source, stage, &options, watch.as_mut())?;
+            watch.map_or(Ok(()), Watch::finish)?;
+            text
+        }
     };
     let Some(path) = &arguments.output else {
         let mut out = std::io::stdout().lock();

@@ -14,6 +14,7 @@ use tinymlir::{
     cuda,
     engine::{Executable, Signature, Value, conform, describe},
     io::{Staged, npy, safetensors::Safetensors},
+    look::{RemarkStyle, Show, Subject, Watch},
     run, set_threads, trace,
 };
 
@@ -81,6 +82,15 @@ struct Flags {
     /// Print the module at a stage instead of calling it: tensor, optimized, bufferized, outlined (GPU), lowered, llvm, ptx (GPU)
     #[arg(long, value_name = "STAGE")]
     emit: Option<Stage>,
+    /// Write a page that shows every stage, the passes, kernels and buffers, and the time where the call is made
+    #[arg(long, value_name = "FILE.html", conflicts_with = "compile_only")]
+    report: Option<PathBuf>,
+    /// Print the diff that each pass makes to standard error
+    #[arg(long, alias = "tinymlir-print-diff", conflicts_with = "compile_only")]
+    print_diff: bool,
+    /// Say what the passes substituted or left, and why: text, yaml, json, or a file with such an extension
+    #[arg(long, value_name = "HOW", num_args = 0..=1, require_equals = true, default_missing_value = "text", conflicts_with = "compile_only")]
+    remarks: Option<RemarkStyle>,
     /// Print the functions that can be called, with their arguments, instead of calling one
     #[arg(long)]
     list: bool,
@@ -162,8 +172,11 @@ fn run(flags: &Flags) -> Result<()> {
     };
     let options =
         Options { target, opt_level: flags.opt_level, cache: !flags.no_cache, mlir_timing: flags.mlir_timing };
+    let mut watch = watch(flags, &source, &options.target);
     if let Some(stage) = flags.emit {
-        return print(&format!("{}\n", compile::lower_to(source, stage, &options)?.trim_end()));
+        let text = compile::lower_to_watched(source, stage, &options, watch.as_mut())?;
+        watch.map_or(Ok(()), Watch::finish)?;
+        return print(&format!("{}\n", text.trim_end()));
     }
     let start = Instant::now();
     if flags.compile_only {
@@ -173,11 +186,12 @@ fn run(flags: &Flags) -> Result<()> {
         }
         return Ok(());
     }
-    let executable = compile::compile(source, &options)?;
+    let executable = compile::compile_watched(source, &options, watch.as_mut())?;
     if flags.verbose {
         eprintln!("compiled in {:.3} s: {}", start.elapsed().as_secs_f64(), executable.phases());
     }
     if flags.list {
+        watch.map_or(Ok(()), Watch::finish)?;
         return print(&list(&executable));
     }
     let entry = entry(flags, &executable)?;
@@ -185,7 +199,7 @@ fn run(flags: &Flags) -> Result<()> {
     let arguments = arguments(flags, signature)?;
 
     let mut values = arguments.clone();
-    let traced = flags.time || flags.trace.is_some();
+    let traced = flags.time || flags.trace.is_some() || flags.report.is_some();
     if traced && executable.memory().is_some() {
         cuda::start_trace()?;
     }
@@ -220,8 +234,23 @@ fn run(flags: &Flags) -> Result<()> {
         if let Some(path) = &flags.trace {
             trace::write_chrome_trace(path, &phases, &spans)?;
         }
+        if let Some(watch) = &mut watch {
+            watch.ran(trace::run(&phases, &spans));
+        }
     }
+    watch.map_or(Ok(()), Watch::finish)?;
     finish(flags, &outputs)
+}
+
+/// Who sees what the passes do, where a flag asks for it.
+fn watch(flags: &Flags, source: &Source, target: &Target) -> Option<Watch> {
+    let show = Show { diff: flags.print_diff, remarks: flags.remarks.clone(), report: flags.report.clone() };
+    if show.is_nothing() {
+        return None;
+    }
+    let mut watch = Watch::new(show);
+    watch.subject(Subject::of_command(source.name, source.bytes, &target.to_string()));
+    Some(watch)
 }
 
 /// An output: what it is called, and its value.

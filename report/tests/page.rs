@@ -1,0 +1,221 @@
+//! The report of a small layer: what the page holds, and what it does in a browser where there is one.
+
+use std::{
+    path::{Path, PathBuf},
+    process::Command,
+};
+use tinymlir_passes::{context, ir::Op, parse, run_pipeline_watched};
+use tinymlir_report::{Event, Run, Show, Subject, Watch};
+
+const LAYER: &str = include_str!("../../test/opt/inputs/layer.mlir");
+
+/// Compiles the layer through these pipelines, the stages by name, and returns the page.
+fn page(folder: &Path, stages: &[(&str, &str)], run: Option<Run>) -> PathBuf {
+    let file = folder.join("report.html");
+    let mut watch = Watch::new(Show { report: Some(file.clone()), ..Show::default() });
+    watch.subject(Subject::of_command("a/layer.mlir", LAYER.as_bytes(), "sm_90"));
+    let context = context();
+    let mut module = parse(&context, LAYER.as_bytes(), "a/layer.mlir").unwrap();
+    watch.stage("tensor", Op::of(&module));
+    for (stage, pipeline) in stages {
+        let pipeline = format!("builtin.module({pipeline})");
+        run_pipeline_watched(&context, &mut module, &pipeline, Some(&mut watch), false).unwrap();
+        watch.stage(stage, Op::of(&module));
+    }
+    if let Some(run) = run {
+        watch.ran(run);
+    }
+    watch.finish().unwrap();
+    file
+}
+
+const CPU: &[(&str, &str)] =
+    &[("optimized", "tinymlir-optimize"), ("bufferized", "tinymlir-bufferize"), ("lowered", "tinymlir-lower-cpu")];
+const GPU: &[(&str, &str)] = &[
+    ("optimized", "tinymlir-optimize"),
+    ("bufferized", "tinymlir-bufferize"),
+    ("outlined", "tinymlir-gpu-outline{schedule=fast chip=sm_90}"),
+];
+
+/// The text between two marks.
+fn between<'a>(text: &'a str, from: &str, to: &str) -> &'a str {
+    let start = text.find(from).unwrap_or_else(|| panic!("no {from}")) + from.len();
+    &text[start..start + text[start..].find(to).unwrap()]
+}
+
+/// The data that goes along, as the script reads it.
+fn data(page: &str) -> serde_json::Value {
+    use base64::Engine as _;
+    use std::io::Read as _;
+    let packed = between(page, "<script type=\"application/gzip\" id=\"data\">", "</script>");
+    let packed = base64::engine::general_purpose::STANDARD.decode(packed).unwrap();
+    let mut text = String::new();
+    flate2::read::GzDecoder::new(&packed[..]).read_to_string(&mut text).unwrap();
+    serde_json::from_str(&text).unwrap()
+}
+
+#[test]
+fn kernels_come_with_their_operations_template_and_work() {
+    let folder = tempfile::tempdir().unwrap();
+    let kernels = [("matmul_skinny_f32_8_epilogue".to_owned(), 5.0)].into_iter().collect();
+    let run = Run { kernels, peak_bytes: Some(4.8e12), peak_flops: Some(6e13), ..Run::default() };
+    let page = std::fs::read_to_string(page(folder.path(), GPU, Some(run))).unwrap();
+    let table = between(&page, "<table id=\"kernel-table\">", "</table>");
+    let row = table.split("<tr ").find(|row| row.contains("matmul_skinny_f32_8_epilogue")).unwrap();
+    // The product, the fill before it and what follows it, by their lines; 8x16x32 multiplications and additions, two
+    // operations on each of 8x32 elements after them.
+    for expected in [
+        "linalg.generic",
+        "linalg.matmul",
+        "layer.mlir:5",
+        "templates",
+        "matmul_skinny.mlir",
+        "K x N",
+        "8.70 k",
+        "5.00 µs",
+        "8x16xf32",
+    ] {
+        assert!(row.contains(expected), "{expected} is not in {row}");
+    }
+    assert!(!row.contains("? ×"), "{row}");
+}
+
+#[test]
+fn operations_on_the_cpu_come_with_what_became_of_them() {
+    let folder = tempfile::tempdir().unwrap();
+    let page = std::fs::read_to_string(page(folder.path(), CPU, None)).unwrap();
+    let row = between(&page, "<td class=\"name\">cblas_sgemm", "</tr>");
+    assert!(row.contains("linalg.matmul") && row.contains("layer.mlir:5") && row.contains("8.19 k"), "{row}");
+    assert!(page.contains("becomes cblas_sgemm: 8x16x32"));
+    // Nothing from elsewhere.
+    assert!(!page.contains("http://") && !page.contains("https://") && !page.contains(" src="));
+}
+
+#[test]
+fn the_plan_is_drawn() {
+    let folder = tempfile::tempdir().unwrap();
+    let page = std::fs::read_to_string(page(folder.path(), CPU, None)).unwrap();
+    let svg = between(&page, "<svg ", "</svg>");
+    assert!(svg.matches("<rect ").count() >= 2 && svg.contains("8x32xf32"), "{svg}");
+    assert!(between(&page, "<dt>in use at once</dt>", "</dd>").contains("kB"));
+}
+
+#[test]
+fn texts_and_diffs_go_along_with_the_lines_they_came_from() {
+    let folder = tempfile::tempdir().unwrap();
+    let page = std::fs::read_to_string(page(folder.path(), GPU, None)).unwrap();
+    let data = data(&page);
+    let titles: Vec<&str> =
+        data["snapshots"].as_array().unwrap().iter().map(|s| s["title"].as_str().unwrap()).collect();
+    assert_eq!(titles, ["source", "tensor", "optimized", "bufferized", "outlined"]);
+    // The launch knows line 5, the matmul's.
+    let outlined = &data["snapshots"][4];
+    let lines: Vec<&str> = outlined["text"].as_str().unwrap().lines().collect();
+    let launch = lines.iter().position(|l| l.contains("@matmul_skinny_f32") && l.contains("launch_func")).unwrap();
+    let number = outlined["sources"][launch].as_u64().unwrap() as usize;
+    let files = data["files"].as_array().unwrap();
+    let places: Vec<(&str, u64)> = data["sources"][number]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|p| (files[p[0].as_u64().unwrap() as usize].as_str().unwrap(), p[1].as_u64().unwrap()))
+        .collect();
+    assert!(places.contains(&("a/layer.mlir", 5)), "{places:?}");
+    // Every operation stands where it is said to stand: a line with a place holds the start of an operation.
+    for snapshot in data["snapshots"].as_array().unwrap().iter().skip(1) {
+        let lines: Vec<&str> = snapshot["text"].as_str().unwrap().lines().collect();
+        assert_eq!(lines.len(), snapshot["sources"].as_array().unwrap().len());
+        for (line, number) in lines.iter().zip(snapshot["sources"].as_array().unwrap()) {
+            let line = line.trim();
+            assert!(number == 0 || !(line.is_empty() || line.starts_with('}') || line.starts_with('^')), "{line}");
+        }
+    }
+    let fuse = data["steps"].as_array().unwrap().iter().find(|s| s["pass"] == "tinymlir-fuse").unwrap();
+    assert!(fuse["diff"].as_str().unwrap().lines().any(|l| l.starts_with('+') && l.contains("arith.maximumf")));
+}
+
+#[test]
+fn a_page_that_cannot_be_written_is_an_error() {
+    let mut watch = Watch::new(Show { report: Some("/nowhere/at/all.html".into()), ..Show::default() });
+    watch.subject(Subject::of_command("x.mlir", b"", ""));
+    let error = format!("{:#}", watch.finish().unwrap_err());
+    assert!(error.starts_with("cannot write /nowhere/at/all.html"), "{error}");
+}
+
+/// A Chromium, by the names that distributions give it.
+fn chromium() -> Option<PathBuf> {
+    let path = std::env::var_os("PATH")?;
+    let names = ["chromium", "chromium-browser", "google-chrome", "chromium-headless-shell"];
+    let mut found = std::env::split_paths(&path).flat_map(|folder| names.map(|name| folder.join(name)));
+    found.find(|file| file.is_file())
+}
+
+/// What a person does, by a script behind the page's own; what came of it ends up in the title.
+const PERSON: &str = r##"<script>
+const wait = (ms) => new Promise((done) => setTimeout(done, ms));
+(async () => {
+  while (!document.documentElement.dataset.ready) await wait(20);
+  const out = { stages: document.querySelectorAll("#list .stage").length, rows: document.querySelectorAll("#inner .row").length };
+  const search = document.getElementById("search");
+  search.value = "arith.maximumf";
+  search.dispatchEvent(new Event("input"));
+  await wait(300);
+  out.hits = document.getElementById("hits").textContent;
+  search.dispatchEvent(new KeyboardEvent("keydown", { key: "Enter" }));
+  out.found = [...document.querySelectorAll("#inner .found")].map((f) => f.textContent);
+  const stage = [...document.querySelectorAll("#list .stage")].find((b) => b.textContent.startsWith("bufferized"));
+  stage.click();
+  const height = () => parseInt(document.getElementById("inner").style.height);
+  const fold = document.querySelector("#inner .fold");
+  out.folded = height();
+  if (fold) fold.click();
+  out.unfolded = height();
+  document.querySelector("#list .stage").click();
+  const matmul = [...document.querySelectorAll("#inner .row")].find((r) => r.textContent.includes("linalg.matmul"));
+  matmul.click();
+  out.follow = document.getElementById("follow").textContent;
+  document.querySelector("[data-view=kernels]").click();
+  out.kernels = !document.getElementById("kernels").hidden;
+  document.querySelector("#kernel-table tbody tr").click();
+  out.back = !document.getElementById("stages").hidden && document.querySelectorAll("#inner .linked").length;
+  document.querySelector("[data-view=timeline]").click();
+  out.timeline = document.getElementById("tracks").width;
+  document.title = "RESULT " + JSON.stringify(out);
+})().catch((error) => (document.title = "FAILED " + error.stack));
+</script></body>"##;
+
+#[test]
+fn a_browser_shows_searches_unfolds_and_follows() {
+    let Some(chromium) = chromium() else {
+        eprintln!("SKIPPED: no Chromium on PATH, so that the report's script was not run");
+        return;
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let event = |name: &str, track, start| Event { name: name.into(), track, start, time: 3.0 };
+    let events = vec![event("call @layer", "host", 0.0), event("matmul", "card", 4.0)];
+    let file = page(folder.path(), GPU, Some(Run { events, ..Run::default() }));
+    let text = std::fs::read_to_string(&file).unwrap().replace("</body>", PERSON);
+    std::fs::write(&file, text).unwrap();
+    let output = Command::new(chromium)
+        .args(["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync"])
+        .args(["--disable-background-networking", "--disable-component-update", "--window-size=1500,900"])
+        .args(["--virtual-time-budget=20000", "--dump-dom"])
+        .arg(format!("--user-data-dir={}", folder.path().join("profile").display()))
+        .arg(format!("file://{}", file.display()))
+        .output()
+        .unwrap();
+    let dom = String::from_utf8_lossy(&output.stdout);
+    let title = between(&dom, "<title>", "</title>");
+    let json = title.strip_prefix("RESULT ").unwrap_or_else(|| panic!("{title}"));
+    let out: serde_json::Value = serde_json::from_str(&json.replace("&amp;", "&").replace("&gt;", ">")).unwrap();
+    assert_eq!(out["stages"], 5, "{out}");
+    assert!(out["rows"].as_u64() > Some(5), "{out}");
+    assert!(out["hits"].as_str().unwrap().ends_with(" hits") && out["hits"] != "0 hits", "{out}");
+    assert!(!out["found"].as_array().unwrap().is_empty(), "{out}");
+    assert!(out["unfolded"].as_u64() >= out["folded"].as_u64(), "{out}");
+    let follow = out["follow"].as_str().unwrap();
+    for expected in ["layer.mlir:5", "becomes matmul_skinny_f32", "outlined", "bufferized"] {
+        assert!(follow.contains(expected), "{expected} is not in {follow}");
+    }
+    assert!(out["kernels"] == true && out["back"].as_u64() > Some(0) && out["timeline"].as_u64() > Some(0), "{out}");
+}
