@@ -86,7 +86,12 @@ impl Target {
         match self {
             Target::Cpu => None,
             Target::Gpu { chip: Some(chip), .. } => Some(chip.clone()),
-            Target::Gpu { .. } => Some(engine::gpu_chip().unwrap_or_else(|_| "sm_80".to_owned())),
+            // With what only this chip has: its warpgroups' products.
+            Target::Gpu { .. } => Some(match engine::gpu_chip() {
+                Ok(chip) if chip == "sm_90" => "sm_90a".to_owned(),
+                Ok(chip) => chip,
+                Err(_) => "sm_80".to_owned(),
+            }),
         }
     }
 

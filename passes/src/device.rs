@@ -41,7 +41,7 @@ impl Access {
             }
             for (user, place) in value.uses() {
                 match user.name().as_str() {
-                    "gpu.launch_func" => access.kernels = true,
+                    "gpu.launch_func" | "nvgpu.tma.create.descriptor" => access.kernels = true,
                     "gpu.memcpy" | "gpu.memset" => access.copies = true,
                     "memref.load" | "memref.store" => {
                         access.host = true;
@@ -77,6 +77,7 @@ pub fn leaves_memory_alone(op: Op) -> bool {
     match name.as_str() {
         // New memory, and what only describes it.
         "memref.alloc" | "memref.alloca" | "memref.dim" | "memref.rank" | "memref.get_global" => true,
+        "nvgpu.tma.create.descriptor" => true,
         "memref.extract_aligned_pointer_as_index" | "memref.assume_alignment" | "func.constant" => true,
         "affine.apply" | "affine.min" | "affine.max" | "ub.poison" => true,
         "arith.divsi" | "builtin.unrealized_conversion_cast" => true,

@@ -44,6 +44,15 @@ pub struct Epilogue {
     pub target: Target,
 }
 
+impl Epilogue {
+    /// Whether everything that it reads and writes is f32.
+    pub fn is_f32(&self) -> bool {
+        let operands = self.extras.iter().map(|(e, _)| e.buffer).chain([self.target.buffer]);
+        let f32 = |v: Value| v.ty().element().is_some_and(|e| e.is("f32"));
+        self.sum.ty().is("f32") && operands.into_iter().all(f32)
+    }
+}
+
 /// The fill with a constant that starts an operation's output, when nothing between them touches the output.
 pub fn fill_before(op: Op, output: Value) -> Option<(Op, Value)> {
     let ops = op.block()?.ops();
@@ -176,7 +185,7 @@ fn loop_sizes(maps: &[AffineMap], operands: &[Value], loops: usize) -> Option<Ve
 /// The first element and, for every loop, the elements between neighbours of an operand; 0 where the loop does not move it.
 fn strides(map: AffineMap, operand: Value, loops: usize) -> Option<(i64, Vec<i64>)> {
     let memref = operand.ty().memref()?;
-    if memref.space.is_some() || !memref.element.is("f32") {
+    if memref.space.is_some() || !["f32", "f16", "bf16"].iter().any(|e| memref.element.is(e)) {
         return None;
     }
     let mut steps = vec![0; loops];

@@ -19,14 +19,18 @@ impl Operand {
         let [batch, row, column] = self.strides;
         Operand { strides: [batch, column, row], ..self }
     }
-    /// Whether rows can be read 16 bytes at a time.
+    /// Whether rows of f32 can be read 16 bytes at a time.
     pub fn reads_vectors(&self, sizes: [i64; 3]) -> bool {
+        self.reads_groups(sizes, 4)
+    }
+    /// Whether rows can be read this number of elements, of 16 bytes at most, at a time.
+    pub fn reads_groups(&self, sizes: [i64; 3], group: i64) -> bool {
         let [batch, row, column] = self.strides;
-        let multiple = |size: i64, stride: i64| size == 1 || stride % 4 == 0;
+        let multiple = |size: i64, stride: i64| size == 1 || stride % group == 0;
         column == 1
             && multiple(sizes[0], batch)
             && multiple(sizes[1], row)
-            && self.offset % 4 == 0
+            && self.offset % group == 0
             && is_aligned(self.buffer)
     }
 }
@@ -54,7 +58,8 @@ impl Text {
         let rank = ty.shape().map_or(0, |s| s.len());
         let parts = if rank == 0 { String::new() } else { format!(", %{name}_n:{rank}, %{name}_step:{rank}") };
         let index = ", index".repeat(2 * rank);
-        self.line(&format!("%{name}_base, %{name}_at{parts} = memref.extract_strided_metadata %{name} : {ty} -> memref<f32>, index{index}"));
+        let element = ty.element().map(|e| e.to_string()).unwrap_or_default();
+        self.line(&format!("%{name}_base, %{name}_at{parts} = memref.extract_strided_metadata %{name} : {ty} -> memref<{element}>, index{index}"));
         self.constant(&format!("{name}_offset"), operand.offset);
         (format!("%{name}_base"), format!("%{name}_offset"))
     }
@@ -75,7 +80,9 @@ impl Text {
         let sizes = values("size", sizes, false);
         let strides = values("stride", strides, ty.contains(", 1], offset"));
         let (buffer, offset) = base;
-        self.line(&format!("%{name} = memref.reinterpret_cast {buffer} to offset: [{offset}], sizes: [{sizes}], strides: [{strides}] : memref<f32> to {ty}"));
+        // The shape is all question marks: the element type stands after the last `x`.
+        let element = ty.split(',').next().and_then(|shape| shape.rsplit('x').next()).unwrap_or_default();
+        self.line(&format!("%{name} = memref.reinterpret_cast {buffer} to offset: [{offset}], sizes: [{sizes}], strides: [{strides}] : memref<{element}> to {ty}"));
     }
     /// Adds a call of a function of the module.
     pub fn call(&mut self, symbol: &str, arguments: &[&str], types: &[String]) {

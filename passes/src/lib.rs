@@ -34,6 +34,7 @@ macro_rules! passes {
 }
 
 mod contraction;
+mod warpgroups;
 mod indices;
 pub use contraction::{Body, Contraction, View};
 

@@ -1,6 +1,11 @@
 //! A product as matrices: static sizes, and operands as rows and columns in memory.
 
-use crate::{contraction::Contraction, host::Operand, ir::Op, tinymlir_tiled_matmul::plan};
+use crate::{
+    contraction::{Body, Contraction},
+    host::Operand,
+    ir::Op,
+    tinymlir_tiled_matmul::{Plan, plan, roles},
+};
 
 /// C += A B for a batch of matrices with static sizes and strides. A role without a dimension is of size 1 and stride 0.
 pub struct Matrices {
@@ -12,14 +17,36 @@ pub struct Matrices {
     pub b: Operand,
     /// Rows along m, columns along n.
     pub c: Operand,
-    /// The element type.
+    /// The element type of A and B.
     pub element: String,
+    /// That of C.
+    pub sum: String,
 }
 
 impl Matrices {
     /// Takes a product apart; nothing where no dimension is summed, and the reason where it is no batch of static matrices.
     pub fn of(op: Op, contraction: &Contraction) -> Result<Option<Matrices>, String> {
         let Some((_, plan)) = plan(op, contraction)? else { return Ok(None) };
+        Self::made(contraction, plan).map(Some)
+    }
+
+    /// The same, also for a product of f16 or bf16 that is summed up in f32, with C of f32 or of the same type.
+    pub fn of_halves(op: Op, contraction: &Contraction) -> Result<Option<Matrices>, String> {
+        let Some(plan) = roles(op, contraction)? else { return Ok(None) };
+        let [a, b, c] = [0, 1, 2].map(|i| contraction.views[i].element.to_string());
+        let half = ["f16", "bf16"].contains(&a.as_str());
+        let fits = match contraction.body {
+            Body::MultiplyAdd => c == a && (half || a == "f32"),
+            Body::ExtendMultiplyAdd => half && c == "f32",
+            Body::ConvertMultiplyAdd(_) => false,
+        };
+        if a != b || !fits {
+            return Err("its element types are mixed".into());
+        }
+        Self::made(contraction, plan).map(Some)
+    }
+
+    fn made(contraction: &Contraction, plan: Plan) -> Result<Matrices, String> {
         if !plan.loops.is_empty() {
             return Err("it has more dimensions than a batch of matrices".into());
         }
@@ -42,6 +69,7 @@ impl Matrices {
         let a = operand(0, [plan.row, plan.sum])?;
         let b = operand(1, [plan.sum, plan.column])?;
         let c = operand(2, [plan.row, plan.column])?;
-        Ok(Some(Matrices { size, a, b, c, element: plan.element.clone() }))
+        let element = contraction.views[0].element.to_string();
+        Ok(Matrices { size, a, b, c, element, sum: plan.element })
     }
 }

@@ -137,7 +137,7 @@ impl Chain {
                 (sum, product.c.clone())
             }
             None => {
-                let end = epilogue::find(second, product.c.buffer, [product.a.buffer, product.b.buffer], size)?;
+                let end = epilogue::find(second, product.c.buffer, [product.a.buffer, product.b.buffer], size).filter(|e| e.is_f32())?;
                 let (inputs, _) = Step::of(end.op, "arith.divf")?;
                 let [(extra, _)] = &end.extras[..] else { return None };
                 let per_row = extra.strides == [if batch == 1 { 0 } else { m }, if m == 1 { 0 } else { 1 }, 0];

@@ -109,6 +109,8 @@ fn run(cx: &PassCx, module: Op) -> PassResult {
             check_chip(cx, kernels, &chip)?;
         }
     }
+    // Tensor maps are made on the host.
+    cx.run_pipeline("convert-nvgpu-to-nvvm", module)?;
     let host = HOST_TO_LLVM.replace("convert-index-to-llvm", "gpu-to-llvm,convert-index-to-llvm");
     cx.run_pipeline(&host, module)?;
     check_host(cx, module)?;

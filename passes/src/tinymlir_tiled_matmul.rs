@@ -68,6 +68,22 @@ fn run(cx: &PassCx, module: Op) -> PassResult {
 /// The template for a product and the roles of its dimensions; nothing where no dimension is summed, and the reason why
 /// there is none. There is one template for a precision class.
 pub(crate) fn plan(op: Op, contraction: &Contraction) -> Result<Option<(&'static Template, Plan)>, String> {
+    let Some(plan) = roles(op, contraction)? else { return Ok(None) };
+    let element = contraction.views[2].element;
+    if contraction.body != Body::MultiplyAdd || contraction.views.iter().any(|v| v.element != element) {
+        return Err("its element types are mixed".into());
+    }
+    let template = match element.to_string().as_str() {
+        "f32" | "f64" => &TILED,
+        "f16" | "bf16" => &TILED_HALF,
+        other => return Err(format!("{other} has no template")),
+    };
+    Ok(Some((template, plan)))
+}
+
+/// The roles of a product's dimensions, whatever its element types; nothing where no dimension is summed, and the reason
+/// why there is no kernel for any type.
+pub(crate) fn roles(op: Op, contraction: &Contraction) -> Result<Option<Plan>, String> {
     let places: Vec<[Option<usize>; 3]> =
         (0..contraction.sizes.len()).map(|d| [0, 1, 2].map(|i| contraction.axis(i, d))).collect();
     if places.iter().all(|p| p[2].is_some()) {
@@ -76,22 +92,13 @@ pub(crate) fn plan(op: Op, contraction: &Contraction) -> Result<Option<(&'static
     if places.iter().any(|p| p.iter().all(|axis| axis.is_none())) {
         return Err("a loop dimension indexes no operand".into());
     }
-    let element = contraction.views[2].element;
-    if contraction.body != Body::MultiplyAdd || contraction.views.iter().any(|v| v.element != element) {
-        return Err("its element types are mixed".into());
-    }
     if contraction.views.iter().any(|v| v.space.is_some()) {
         return Err("an operand lies in another memory space".into());
     }
     if let Some(around) = ["scf.parallel", "scf.forall", "gpu.launch", "gpu.func"].iter().find(|a| op.parent_named(a).is_some()) {
         return Err(format!("it is inside '{around}'"));
     }
-    let template = match element.to_string().as_str() {
-        "f32" | "f64" => &TILED,
-        "f16" | "bf16" => &TILED_HALF,
-        other => return Err(format!("{other} has no template")),
-    };
-    Ok(Some((template, Plan::of(contraction.operands, places, element.to_string()))))
+    Ok(Some(Plan::of(contraction.operands, places, contraction.views[2].element.to_string())))
 }
 
 /// The roles of the loop dimensions. A role that no dimension has is of size 1.

@@ -20,6 +20,7 @@ use crate::{
     kernels::{Instance, Kernels, set_whole_body},
     scatter::{self, Scatter},
     schedule::{Kind, Layout, PRODUCTS, Precision, Product, SKINNY_STEP, SPLIT_REDUCE, chip_number, splits},
+    warpgroups,
 };
 use mlir_sys::*;
 
@@ -29,7 +30,7 @@ pub static PASS: Pass = Pass {
     anchor: "builtin.module",
     options: &[
         Opt::string("chip", "sm_80", "The chip that the kernels are for"),
-        Opt::string("precision", "fp32", "How products of f32 may be rounded: fp32, or tf32 on tensor cores"),
+        Opt::string("precision", "fp32", "How products of f32 may be rounded: fp32, or tf32 or bf16 on tensor cores"),
     ],
     statistics: &[
         ("substituted", "Products replaced by a call"),
@@ -56,6 +57,7 @@ pub static PASS: Pass = Pass {
 
 fn run(cx: &PassCx, module: Op) -> PassResult {
     let chip = cx.string("chip");
+    let has_warpgroups = chip == "sm_90a";
     let Some(chip) = chip_number(&chip) else {
         return Err(cx.error(module, &format!("cannot choose kernels: chip '{chip}' is none (sm_NN)")));
     };
@@ -67,6 +69,12 @@ fn run(cx: &PassCx, module: Op) -> PassResult {
     let products = module.walk().into_iter().filter(|op| op.is_linalg() && Contraction::of(*op).is_ok());
     for op in products.collect::<Vec<_>>() {
         let Ok(contraction) = Contraction::of(op) else { continue };
+        let warpgroups = if has_warpgroups { warpgroups::Call::of(op, &contraction, precision) } else { Ok(None) };
+        if let Ok(Some(call)) = warpgroups {
+            call.emit(cx, module, &mut kernels, &mut workspaces)?;
+            cx.count("substituted");
+            continue;
+        }
         match Call::of(op, &contraction, chip, precision) {
             Ok(None) => {}
             Ok(Some(call)) => call.emit(cx, module, &mut kernels, &mut workspaces)?,
@@ -96,11 +104,11 @@ struct Call {
 impl Call {
     fn of(op: Op, contraction: &Contraction, chip: u32, precision: Precision) -> Result<Option<Call>, String> {
         let Some(matrices) = Matrices::of(op, contraction)? else { return Ok(None) };
-        let Matrices { size: [batch, m, n, k], a, b, c, element } = matrices;
+        let Matrices { size: [batch, m, n, k], a, b, c, element, .. } = matrices;
         let output = c.buffer;
         let fill = epilogue::zero_fill(op, output);
         let inputs = [a.buffer, b.buffer];
-        let epilogue = fill.and_then(|_| epilogue::find(op, output, inputs, [batch, m, n]));
+        let epilogue = fill.and_then(|_| epilogue::find(op, output, inputs, [batch, m, n])).filter(|e| e.is_f32());
         let whole = Target {
             buffer: output,
             offset: c.offset,
