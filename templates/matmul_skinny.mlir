@@ -17,6 +17,13 @@
 #accumulate = true
 // Whether K is a multiple of the step.
 #exact = false
+// The columns of a group of C, which follow one another; as large as this there is one group.
+#group_width = 4611686018427387904 : index
+// Whether A's rows are made by @prologue, in workgroup memory.
+#staged = false
+#depth = 1 : index
+!stage = memref<1x1xf32, #gpu.address_space<workgroup>>
+!slots = memref<16xf32, #gpu.address_space<workgroup>>
 !a_view = memref<?x?x?xf32, strided<[?, ?, ?], offset: ?>>
 !extra = memref<?x?x?xf32, strided<[?, ?, ?], offset: ?>>
 !b_view = memref<?x?x?xf32, strided<[?, ?, 1], offset: ?>>
@@ -52,7 +59,7 @@ gpu.module @matmul_skinny_kernels {
     return %rows : vector<6x4xf32>
   }
   // Adds the products of those rows with every row of A.
-  func.func private @multiply(%A: !a_view, %batch: index, %k1: index, %k: index, %b_rows: vector<6x4xf32>, %sums: !sums) -> !sums {
+  func.func private @multiply(%A: !a_view, %stage: !stage, %batch: index, %k1: index, %k: index, %b_rows: vector<6x4xf32>, %sums: !sums) -> !sums {
     %c1 = arith.constant 1 : index
     %rows = arith.constant #rows
     %zero = arith.constant 0.0 : f32
@@ -68,7 +75,14 @@ gpu.module @matmul_skinny_kernels {
       %b_any = vector.extract %b_rows[%u] : vector<4xf32> from vector<6x4xf32>
       %b_row = arith.select %in, %b_any, %zeros : vector<4xf32>
       %s2 = affine.for %m = 0 to %rows iter_args(%t = %s) -> (!sums) {
-        %a_any = memref.load %A[%batch, %m, %r] : !a_view
+        %staged = arith.constant #staged
+        %a_any = scf.if %staged -> (f32) {
+          %v = memref.load %stage[%m, %r] : !stage
+          scf.yield %v : f32
+        } else {
+          %v = memref.load %A[%batch, %m, %r] : !a_view
+          scf.yield %v : f32
+        }
         %a = arith.select %in, %a_any, %zero : f32
         %a4 = vector.broadcast %a : f32 to vector<4xf32>
         %old = vector.extract %t[%m] : vector<4xf32> from !sums
@@ -81,8 +95,16 @@ gpu.module @matmul_skinny_kernels {
     return %next : !sums
   }
 
-  // What else is done with an element of C of the only row.
+  // Makes a row of A in workgroup memory, such as a normalised one; all threads of the block do. Where it reduces, it does so
+  // by slots of its own.
   // +functions
+  func.func private @prologue(%stage: !stage, %slots0: !slots, %slots1: !slots, %row: index, %thread: index, %warp: index, %lane: index
+      // +operands
+      ) {
+    // +prologue
+    return
+  }
+  // What else is done with an element of C of the only row.
   func.func private @also(%value: f32, %column: index
       // +operands
       ) {
@@ -93,12 +115,12 @@ gpu.module @matmul_skinny_kernels {
   gpu.func @matmul_skinny(%A: !a_view, %B: !b_view, %C: !out, %X: !extra, %Y: !extra
       // +operands
       )
-      workgroup(%warp_sums: !warp_sums {llvm.align = 16 : i64})
+      workgroup(%warp_sums: !warp_sums {llvm.align = 16 : i64}, %stage: !stage {llvm.align = 16 : i64},
+                %slots0: !slots {llvm.align = 16 : i64}, %slots1: !slots {llvm.align = 16 : i64})
       kernel attributes {known_block_size = array<i32: 512, 1, 1>} {
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index
     %c2 = arith.constant 2 : index
-    %c3 = arith.constant 3 : index
     %c4 = arith.constant 4 : index
     %c32 = arith.constant 32 : index
     %columns = arith.constant #columns
@@ -133,15 +155,26 @@ gpu.module @matmul_skinny_kernels {
     %none = arith.constant dense<0.0> : !sums
     %first_rows = func.call @load(%b, %batch, %group, %last_k, %col) : (!global, index, index, index, index) -> vector<6x4xf32>
     nvvm.bar.warp.sync %all_lanes : i32
+    %staged = arith.constant #staged
+    scf.if %staged {
+      affine.for %m = 0 to %rows {
+        func.call @prologue(%stage, %slots0, %slots1, %m, %tid, %warp, %lane
+          // +names
+          ) : (!stage, !slots, !slots, index, index, index, index
+          // +types
+          ) -> ()
+        gpu.barrier
+      }
+    }
     %past:3 = scf.for %k0 = %step to %k step %step iter_args(%partial = %none, %b_rows = %first_rows, %k1 = %group) -> (!sums, vector<6x4xf32>, index) {
-      %next = func.call @multiply(%A, %batch, %k1, %k, %b_rows, %partial) : (!a_view, index, index, index, vector<6x4xf32>, !sums) -> !sums
+      %next = func.call @multiply(%A, %stage, %batch, %k1, %k, %b_rows, %partial) : (!a_view, !stage, index, index, index, vector<6x4xf32>, !sums) -> !sums
       %next_k1 = arith.addi %k0, %group : index
       %next_rows = func.call @load(%b, %batch, %next_k1, %last_k, %col) : (!global, index, index, index, index) -> vector<6x4xf32>
       // Keeps the six loads in flight together: without it they sink to their uses.
       nvvm.bar.warp.sync %all_lanes : i32
       scf.yield %next, %next_rows, %next_k1 : !sums, vector<6x4xf32>, index
     }
-    %sums = func.call @multiply(%A, %batch, %past#2, %k, %past#1, %past#0) : (!a_view, index, index, index, vector<6x4xf32>, !sums) -> !sums
+    %sums = func.call @multiply(%A, %stage, %batch, %past#2, %k, %past#1, %past#0) : (!a_view, !stage, index, index, index, vector<6x4xf32>, !sums) -> !sums
 
     // The eight groups of a warp meet by shuffles: lanes that differ in bits 2, 3 and 4.
     %width = arith.constant 32 : i32
@@ -177,7 +210,7 @@ gpu.module @matmul_skinny_kernels {
         %t1 = arith.addf %t, %v : f32
         affine.yield %t1 : f32
       }
-      %group_width = memref.dim %C, %c3 : !out
+      %group_width = arith.constant #group_width
       %q_group = arith.divui %q, %group_width : index
       %q_place = arith.remui %q, %group_width : index
       %accumulate = arith.constant #accumulate

@@ -84,6 +84,13 @@ impl Text {
         let element = ty.split(',').next().and_then(|shape| shape.rsplit('x').next()).unwrap_or_default();
         self.line(&format!("%{name} = memref.reinterpret_cast {buffer} to offset: [{offset}], sizes: [{sizes}], strides: [{strides}] : memref<{element}> to {ty}"));
     }
+    /// The same of one that writes its arguments of these numbers and no other.
+    pub fn call_writing(&mut self, symbol: &str, arguments: &[&str], types: &[String], writes: &[usize]) {
+        let (arguments, types) = (arguments.join(", "), types.join(", "));
+        let places = writes.iter().map(usize::to_string).collect::<Vec<_>>().join(", ");
+        self.line(&format!("func.call @{symbol}({arguments}) {{tinymlir.writes = array<i64: {places}>}} : ({types}) -> ()"));
+        self.declarations += &format!("func.func private @{symbol}({types})\n");
+    }
     /// Adds a call of a function of the module.
     pub fn call(&mut self, symbol: &str, arguments: &[&str], types: &[String]) {
         let (arguments, types) = (arguments.join(", "), types.join(", "));

@@ -14,6 +14,8 @@ pub mod kernels;
 mod matrices;
 pub mod memory;
 pub mod pipelines;
+mod prologue;
+mod row_writer;
 pub mod rows;
 mod scatter;
 pub mod schedule;

@@ -17,7 +17,7 @@ pub fn may_alias(a: Value, b: Value) -> bool {
 pub fn touches(op: Op, buffer: Value) -> bool {
     let named = op.operands().into_iter().filter(|v| v.ty().is_memref() || v.ty().is_unranked_memref());
     let access = ["memref.copy", "memref.dealloc", "memref.load", "memref.store"];
-    let follows = op.is_linalg() || access.contains(&op.name().as_str());
+    let follows = op.is_linalg() || op.attr("tinymlir.writes").is_some() || access.contains(&op.name().as_str());
     if leaves_memory_alone(op) {
         return false;
     }
@@ -35,6 +35,11 @@ pub fn writes(op: Op, buffer: Value) -> bool {
     }
     match op.name().as_str() {
         "memref.copy" => may_alias(op.operand(1), buffer),
+        // A kernel that says which of its operands it writes.
+        "func.call" if op.attr("tinymlir.writes").is_some() => {
+            let places = op.attr("tinymlir.writes").and_then(|a| a.as_static_sizes()).unwrap_or_default();
+            places.into_iter().flatten().any(|i| op.operands().get(i as usize).is_some_and(|v| may_alias(*v, buffer)))
+        }
         "memref.load" => false,
         _ => touches(op, buffer),
     }

@@ -101,6 +101,28 @@ impl Group {
         (reduces && near).then_some(group)
     }
 
+    /// The same as far as this member, where there is a reduction before it.
+    pub fn until(mut self, last: Op) -> Option<Group> {
+        let place = self.members.iter().position(|m| m.op == last)?;
+        self.members.truncate(place + 1);
+        self.members.iter().any(|m| matches!(m.kind, Kind::Reduce { .. })).then_some(self)
+    }
+
+    /// Whether the group computes this operation.
+    pub fn holds(&self, op: Op) -> bool {
+        self.members.iter().any(|m| m.op == op) || self.fills().any(|f| f == op)
+    }
+
+    /// What members read that no member wrote.
+    pub fn reads(&self) -> impl Iterator<Item = Value> {
+        let written: Vec<Value> = self.members.iter().flat_map(|m| outputs(m.op)).collect();
+        let inputs = self.members.iter().flat_map(|m| {
+            let operands = m.op.operands();
+            operands[..operands.len() - 1].to_vec()
+        });
+        inputs.filter(move |v| !written.contains(v))
+    }
+
     /// Where the group is computed: before this operation, once what it needs was moved before it as well.
     pub fn place(&self) -> Op {
         let last = self.members.iter().map(|m| m.op).max_by_key(|o| position(*o)).unwrap_or(self.members[0].op);

@@ -208,6 +208,8 @@ pub const PRODUCTS: &[Product] = &[
 
 /// How many rows of B the blocks of `matmul_skinny` read at once.
 pub const SKINNY_STEP: i64 = 768;
+/// How many threads a block of it has.
+pub const SKINNY_THREADS: i64 = 512;
 
 /// Any product on the warpgroups of sm_90a.
 pub const WARPGROUPS: Template = template!("matmul_wgmma.mlir");

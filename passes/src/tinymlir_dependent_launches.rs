@@ -1,7 +1,8 @@
 //! `tinymlir-dependent-launches`: let a kernel start while the one before it ends (programmatic dependent launch, sm_90).
 //!
-//! Every kernel announces at once that its successor may start (`griddepcontrol.launch_dependents`) and waits until its
-//! predecessor is complete and its writes are visible (`griddepcontrol.wait`). The start of a kernel, and the loads that stand
+//! A kernel announces at once that its successor may start (`griddepcontrol.launch_dependents`), unless one of its successors
+//! has blocks with much workgroup memory, such as tiles of a product: those that start early are crowded on the
+//! multiprocessors that the predecessor leaves free, and stay there. Every kernel waits until its predecessor is complete and its writes are visible (`griddepcontrol.wait`). The start of a kernel, and the loads that stand
 //! before its wait, then cost nothing. The symbol `tinymlir_dependent_launches` in the gpu.module tells the runtime, which
 //! launches such kernels early only directly behind another kernel.
 //!
@@ -16,7 +17,7 @@
 
 use crate::{
     device::source,
-    ir::{Op, Opt, Pass, PassCx, PassResult, Value},
+    ir::{Op, Opt, Pass, PassCx, PassResult, Type, Value},
     schedule::chip_number,
     tinymlir_merge_kernels::{KEEP, launched},
 };
@@ -37,6 +38,8 @@ pub static PASS: Pass = Pass {
 };
 
 const FIRST_CHIP: u32 = 90;
+/// Bytes of workgroup memory, elements counted as four each.
+const LARGE_BLOCK: i64 = 16 * 1024;
 const WAIT: &str = "nvvm.griddepcontrol";
 const SYMBOL: &str = "tinymlir_dependent_launches";
 
@@ -52,6 +55,7 @@ fn run(cx: &PassCx, module: Op) -> PassResult {
         return Ok(());
     }
     let constants = constants(module);
+    let patient = before_large_blocks(module);
     for kernels in module.find(&["gpu.module"]) {
         let kept = kernels.attr(KEEP).is_some() || kernels.attr("targets").is_some();
         let holder = kernels.symbol().unwrap_or_default();
@@ -74,7 +78,9 @@ fn run(cx: &PassCx, module: Op) -> PassResult {
             )?;
             let early =
                 ops.iter().take_while(|op| *op != first).any(|op| op.walk().iter().any(|o| reads.is_constant_load(*o)));
-            cx.check(kernel, ops[0].build_before(&[], "", "nvvm.griddepcontrol launch_dependents"))?;
+            if !patient.contains(&name) {
+                cx.check(kernel, ops[0].build_before(&[], "", "nvvm.griddepcontrol launch_dependents"))?;
+            }
             cx.check(kernel, first.build_before(&[], "", "nvvm.griddepcontrol wait"))?;
             cx.count("kernels");
             if early {
@@ -86,6 +92,26 @@ fn run(cx: &PassCx, module: Op) -> PassResult {
         cx.check(kernels, kernels.define(&symbol))?;
     }
     Ok(())
+}
+
+/// The kernels that somewhere precede a kernel whose blocks need more workgroup memory than [`LARGE_BLOCK`].
+fn before_large_blocks(module: Op) -> HashSet<(String, String)> {
+    let bytes = |ty: Type| -> i64 {
+        let elements = ty.shape().and_then(|s| s.into_iter().product::<Option<i64>>()).unwrap_or(0);
+        elements.saturating_mul(4)
+    };
+    let is_large = |kernel: &Op| {
+        let body = kernel.blocks(0).first().map(|b| b.arguments()).unwrap_or_default();
+        body.into_iter().filter(|a| a.ty().is_memref() && is_workgroup(*a)).map(|a| bytes(a.ty())).sum::<i64>()
+            > LARGE_BLOCK
+    };
+    let kernels = module.find(&["gpu.func"]).into_iter().filter(is_large);
+    let large: HashSet<(String, String)> =
+        kernels.filter_map(|k| Some((k.parent_named("gpu.module")?.symbol()?, k.symbol()?))).collect();
+    let launches: Vec<Op> = module.find(&["gpu.launch_func"]);
+    let pairs = launches.windows(2).filter(|pair| pair[0].block() == pair[1].block());
+    let before = pairs.filter(|pair| launched(pair[1]).is_some_and(|k| large.contains(&k)));
+    before.filter_map(|pair| launched(pair[0])).collect()
 }
 
 /// What a kernel's operations may do before its wait.
@@ -125,17 +151,11 @@ impl Reads {
                 | "memref.reinterpret_cast"
                 | "memref.extract_strided_metadata"
                 | "memref.memory_space_cast" => true,
-                "vector.broadcast"
-                | "vector.extract"
-                | "vector.insert"
-                | "vector.fma"
-                | "vector.reduction"
-                | "vector.shuffle"
-                | "vector.bitcast"
-                | "vector.from_elements"
-                | "vector.shape_cast"
-                | "ub.poison" => true,
-                _ => name.starts_with("arith.") || name.starts_with("math."),
+                "ub.poison" => true,
+                _ => {
+                    let computes = ["arith.", "math.", "vector."].iter().any(|dialect| name.starts_with(dialect));
+                    computes && !inner.operands().iter().any(|v| v.ty().is_memref())
+                }
             }
         })
     }

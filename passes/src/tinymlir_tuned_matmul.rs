@@ -3,7 +3,8 @@
 //! Looks every product on memrefs up in [`crate::schedule`]. What it takes becomes a call of the template's launching
 //! function on views of the operands, with the fill before it (the sum then starts at zero) and one elementwise operation
 //! after it (bias, activation, residual, transposition of the result) inside the kernel's store; with few rows also the loops
-//! that copy parts of the only row elsewhere, such as to a cache ([`crate::scatter`]). K is split over blocks
+//! that copy parts of the only row elsewhere, such as to a cache ([`crate::scatter`]), and before it what makes the rows,
+//! such as a layer norm, which every block then computes for itself ([`crate::prologue`]). K is split over blocks
 //! where the grid is small; the partial sums go to a buffer and are added in a fixed order.
 //!
 //! Sizes and strides must be static, the strides those that 16-byte loads need, and buffers whole allocations or arguments
@@ -18,8 +19,10 @@ use crate::{
     matrices::Matrices,
     memory::is_aligned,
     kernels::{Instance, Kernels, set_whole_body},
+    prologue::{self, Prologue},
+    row_writer,
     scatter::{self, Scatter},
-    schedule::{Kind, Layout, PRODUCTS, Precision, Product, SKINNY_STEP, SPLIT_REDUCE, chip_number, splits},
+    schedule::{Kind, Layout, PRODUCTS, Precision, Product, SKINNY_STEP, SKINNY_THREADS, SPLIT_REDUCE, chip_number, splits},
     warpgroups,
 };
 use mlir_sys::*;
@@ -36,6 +39,7 @@ pub static PASS: Pass = Pass {
         ("substituted", "Products replaced by a call"),
         ("fills", "Fills that a kernel makes unnecessary"),
         ("epilogues", "Elementwise operations computed in a kernel's store"),
+        ("prologues", "Norms and the like computed by the product that reads their result"),
         ("scatters", "Loops that copy a result, computed in a kernel's store"),
         ("declined", "Products left to the simple kernels"),
     ],
@@ -98,6 +102,7 @@ struct Call {
     fill: Option<Op>,
     epilogue: Option<Epilogue>,
     scatters: Vec<Scatter>,
+    prologue: Option<Prologue>,
     splits: i64,
 }
 
@@ -122,7 +127,7 @@ impl Call {
         for epilogue in epilogue.into_iter().map(Some).chain([None]) {
             let target = epilogue.as_ref().map_or(whole.clone(), |e| e.target.clone());
             let mut call =
-                Call { op, product: &PRODUCTS[0], size: [batch, m, n, k], a: a.clone(), b: b.clone(), target, fill, epilogue, scatters: vec![], splits: 1 };
+                Call { op, product: &PRODUCTS[0], size: [batch, m, n, k], a: a.clone(), b: b.clone(), target, fill, epilogue, scatters: vec![], prologue: None, splits: 1 };
             if n < m && n <= 8 && call.target.group.0 == 1 {
                 call = call.transposed();
             }
@@ -136,6 +141,14 @@ impl Call {
                         let inputs: Vec<_> = [call.a.buffer, call.b.buffer].into_iter().chain(extras).collect();
                         let at = call.epilogue.as_ref().map_or(call.op, |e| e.op);
                         call.scatters = scatter::find(at, &call.target, &inputs);
+                        let written: Vec<_> = call.scatters.iter().flat_map(|s| s.buffers.iter().copied()).chain([call.target.buffer]).collect();
+                        if batch == 1 && call.size == [batch, m, n, k] {
+                            call.prologue = prologue::find(op, &call.a, (m, k), at, &written);
+                        }
+                        // The product reads its rows from workgroup memory; its operand A is one that nothing reads.
+                        if let Some(row) = call.prologue.as_ref().and_then(|p| p.group.reads().next()) {
+                            call.a.buffer = row;
+                        }
                     }
                     return Ok(Some(call));
                 }
@@ -269,6 +282,13 @@ impl Call {
                 buffers.push(buffer);
             }
         }
+        // Behind them those of the prologue.
+        let prologue = match &self.prologue {
+            Some(p) => Some(cx.check(self.op, row_writer::prologue(module.ctx(), &p.group, SKINNY_THREADS, buffers.len()))?),
+            None => None,
+        };
+        let written = buffers.len();
+        buffers.extend(prologue.iter().flat_map(|p| p.buffers.iter().copied()));
         let list = |part: &dyn Fn(usize, Value) -> String| -> String {
             buffers.iter().enumerate().map(|(i, b)| format!(", {}", part(i, *b))).collect()
         };
@@ -276,10 +296,14 @@ impl Call {
         let names = list(&|i, _| format!("%o{i}"));
         let operand_types = list(&|_, b| b.ty().to_string());
         let numbered = || self.scatters.iter().enumerate();
-        let functions: String = numbered().map(|(i, s)| s.functions(i, (&operands, &names, &operand_types))).collect();
+        let mut functions: String = numbered().map(|(i, s)| s.functions(i, (&operands, &names, &operand_types))).collect();
+        functions.extend(prologue.iter().map(|p| p.functions.as_str()));
         let also: String = numbered()
             .map(|(i, _)| format!("func.call @scatter{i}(%value, %column{names}) : (f32, index{operand_types}) -> ()\n"))
             .collect();
+        let depth = format!("{k} : index");
+        let group_width = format!("{} : index", self.target.inner.0);
+        let stage = format!("memref<{m}x{k}xf32, #gpu.address_space<workgroup>>");
         let mut parameters = vec![("#accumulate", if split { "false" } else { accumulate })];
         parameters.extend_from_slice(self.product.parameters);
         if skinny {
@@ -288,11 +312,20 @@ impl Call {
                 let exact = if k % SKINNY_STEP == 0 { "true" } else { "false" };
                 parameters.extend([("!warp_sums", warp_sums.as_str()), ("!a_view", &a_type), ("!b_view", &b_type), ("!global", &global), ("#exact", exact)]);
                 parameters.extend([("+operands", operands.as_str()), ("+names", &names), ("+types", &operand_types), ("+functions", &functions), ("+also", &also)]);
+                if self.target.group.0 != 1 {
+                    parameters.push(("#group_width", &group_width));
+                }
+                if let Some(prologue) = &prologue {
+                    parameters.extend([("#staged", "true"), ("#depth", &depth), ("!stage", &stage), ("+prologue", &prologue.body)]);
+                }
             }
         }
         let body = |kernels: Op| {
             for (i, scatter) in numbered() {
-                scatter.set(kernels, i, &buffers)?;
+                scatter.set(kernels, i, &buffers[..written])?;
+            }
+            if let Some(prologue) = &self.prologue {
+                row_writer::set_operations(kernels, &prologue.group)?;
             }
             if split { Ok(()) } else { fill_body(kernels) }
         };
@@ -313,7 +346,8 @@ impl Call {
             types.extend(["index".into(), "index".into()]);
             arguments.extend(["%splits", "%chunk"]);
         }
-        text.call(&symbol, &arguments, &types);
+        let writes: Vec<usize> = [2].into_iter().chain(5..5 + written).collect();
+        text.call_writing(&symbol, &arguments, &types, &writes);
         if split {
             let reduce_parameters = [("#accumulate", accumulate)];
             let reduce = kernels.place(cx, self.op, module, Instance { template: &SPLIT_REDUCE, parameters: &reduce_parameters, launcher: "reduce", name: &sum_name }, fill_body)?;
@@ -372,7 +406,8 @@ impl Call {
     fn kernel_names(&self) -> (String, String) {
         let rows = if self.product.kind == Kind::Skinny { format!("_{}", self.size[1]) } else { String::new() };
         let epilogue = if self.epilogue.is_some() { "_epilogue" } else { "" };
-        let product = format!("{}{rows}", self.product.name);
+        let prologue = if self.prologue.is_some() { "_prologue" } else { "" };
+        let product = format!("{}{rows}{prologue}", self.product.name);
         if self.splits == 1 { (product + epilogue, String::new()) } else { (product, format!("split_sum_f32{epilogue}")) }
     }
 
@@ -380,6 +415,10 @@ impl Call {
     fn clean(self, cx: &PassCx) {
         let buffer = source(self.op.operand(2));
         self.op.erase();
+        if let Some(prologue) = self.prologue {
+            prologue.erase_unread();
+            cx.count("prologues");
+        }
         for scatter in self.scatters {
             scatter.erase();
             cx.count("scatters");

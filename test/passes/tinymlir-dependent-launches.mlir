@@ -77,6 +77,19 @@ module attributes {gpu.container_module} {
     gpu.func @nothing() kernel {
       gpu.return
     }
+    // Blocks with much workgroup memory are not started early, and wait all the same.
+    // CHECK-LABEL: gpu.func @before_large
+    // CHECK-NOT:     launch_dependents
+    // CHECK:         nvvm.griddepcontrol{{ +}}wait
+    // CHECK-LABEL: gpu.func @large
+    // CHECK:         nvvm.griddepcontrol{{ +}}launch_dependents
+    // CHECK:         nvvm.griddepcontrol{{ +}}wait
+    gpu.func @before_large() kernel {
+      gpu.return
+    }
+    gpu.func @large() workgroup(%s: memref<5000xf32, #gpu.address_space<workgroup>>) kernel {
+      gpu.return
+    }
     // CHECK: memref.global @tinymlir_dependent_launches
     // CHECK-NOT: @tinymlir_dependent_launches
   }
@@ -107,6 +120,12 @@ module attributes {gpu.container_module} {
     %c32 = arith.constant 32 : index
     gpu.launch_func @kernels::@called blocks in (%c1, %c1, %c1) threads in (%c32, %c1, %c1) args(%w : memref<32xf32>, %y : memref<32xf32>)
     gpu.launch_func @kernels::@nothing blocks in (%c1, %c1, %c1) threads in (%c32, %c1, %c1)
+    return
+  }
+  func.func @sizes() {
+    %c1 = arith.constant 1 : index
+    gpu.launch_func @kernels::@before_large blocks in (%c1, %c1, %c1) threads in (%c1, %c1, %c1)
+    gpu.launch_func @kernels::@large blocks in (%c1, %c1, %c1) threads in (%c1, %c1, %c1)
     return
   }
   func.func @copies(%w: memref<32xf32>, %x: memref<32xf32>, %y: memref<32xf32>) {

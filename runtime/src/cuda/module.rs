@@ -84,8 +84,12 @@ fn entries(ptx: &str) -> String {
     }
 }
 
-/// Whether a module's code promises, by defining the symbol [`DEPENDENT`], that all its kernels wait for their predecessor.
+/// Whether a module's code promises, by defining the symbol [`DEPENDENT`], that all its kernels wait for their predecessor, and
+/// `TINYMLIR_DEPENDENT_LAUNCHES=0` does not ask for launches one after the other.
 fn is_dependent(module: CUmodule) -> Result<bool, Error> {
+    if std::env::var_os("TINYMLIR_DEPENDENT_LAUNCHES").is_some_and(|value| value == "0") {
+        return Ok(false);
+    }
     let (mut address, mut bytes) = (0, 0);
     // SAFETY: the module is loaded, the places are valid and the name is NUL-terminated.
     let result = unsafe { sys::cuModuleGetGlobal_v2(&mut address, &mut bytes, module, DEPENDENT.as_ptr()) };

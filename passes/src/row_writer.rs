@@ -1,0 +1,523 @@
+//! The text of a kernel, or of a product's prologue, that computes a group of [`crate::rows`] row by row.
+//!
+//! Every operand is read once, 16 bytes at a time where it allows it; what is between stays in registers; reductions go by
+//! shuffles (`templates/row_reduce.mlir`) in a fixed order.
+
+use crate::{
+    device::source,
+    ir::{AffineMap, Ctx, Op, Value},
+    kernels::set_whole_body,
+    memory::is_aligned,
+    rows::{Group, Kind, Member},
+    schedule::ROW_REDUCE,
+};
+use std::collections::HashMap;
+
+/// The shape of a block's work.
+struct Tile {
+    threads: i64,
+    /// Elements that a thread reads together.
+    vector: i64,
+    /// How often the threads sweep along the columns.
+    sweeps: i64,
+    columns: i64,
+}
+
+impl Tile {
+    fn of(columns: i64) -> Tile {
+        let vector = if columns % 4 == 0 && columns >= 128 { 4 } else { 1 };
+        let items = (columns + vector - 1) / vector;
+        let most = if columns > 4096 { 512 } else { 256 };
+        let threads = ((items + 31) / 32 * 32).min(most);
+        Tile { threads, vector, sweeps: (items + threads - 1) / threads, columns }
+    }
+    fn is_exact(&self) -> bool {
+        self.threads * self.vector * self.sweeps == self.columns
+    }
+    fn lanes(&self) -> String {
+        format!("vector<{}x{}xf32>", self.sweeps, self.vector)
+    }
+}
+
+/// The template's functions, one reduction for each combiner, and the kernel.
+pub fn module_text(ctx: Ctx, kernel: &Kernel) -> Result<String, String> {
+    let functions = reductions(ctx, &kernel.combiners, kernel.threads)?;
+    Ok(format!("module attributes {{gpu.container_module}} {{\ngpu.module @rows_kernels {{\n{functions}{}}}\n{}}}\n", kernel.device, kernel.host))
+}
+
+/// The template's functions `@combine_*` and `@reduce_*` for each combiner.
+fn reductions(ctx: Ctx, combiners: &[String], threads: i64) -> Result<String, String> {
+    let warps = format!("{} : index", threads / 32);
+    let slots = format!("memref<{}xf32, #gpu.address_space<workgroup>>", threads / 32);
+    let parsed = ROW_REDUCE.instantiate(ctx, &[("#warps", &warps), ("!slots", &slots)])?;
+    let mut functions = String::new();
+    for combiner in combiners {
+        let suffix = combiner.trim_start_matches("arith.");
+        for function in parsed.find(&["func.func"]) {
+            let text = function.to_string();
+            // @combine and @reduce, by names of their own.
+            let text = text.replace("@combine(", &format!("@combine_{suffix}(")).replace("@reduce(", &format!("@reduce_{suffix}("));
+            functions += &text.replace("arith.addf ", &format!("{combiner} "));
+            functions.push('\n');
+        }
+    }
+    parsed.destroy();
+    Ok(functions)
+}
+
+/// Gives the functions `@operationN` the bodies of the group's operations.
+pub fn set_operations(kernels: Op, group: &Group) -> Result<(), String> {
+    for (i, member) in group.members.iter().enumerate() {
+        let block = member.op.blocks(0)[0];
+        let mut inputs = block.arguments();
+        inputs.extend(block.ops().into_iter().filter(|o| o.is("linalg.index")).map(|o| o.result(0)));
+        set_whole_body(kernels, &format!("operation{i}"), block, &inputs)?;
+    }
+    Ok(())
+}
+
+/// A product's prologue as text: functions that it calls, the body of `@prologue`, and the operands `%oN` that it reads, from
+/// the number on that it was asked for.
+pub struct PrologueText {
+    pub functions: String,
+    pub body: String,
+    pub buffers: Vec<Value>,
+}
+
+/// The text of a group whose last member makes row `%row` of a product's A in `%stage`, by `threads` threads that all know
+/// `%thread`, `%warp` and `%lane`.
+pub fn prologue(ctx: Ctx, group: &Group, threads: i64, first: usize) -> Result<PrologueText, String> {
+    let mut writer = Writer::new(group);
+    let items = (group.columns + writer.tile.vector - 1) / writer.tile.vector;
+    writer.tile = Tile { threads, sweeps: (items + threads - 1) / threads, ..writer.tile };
+    writer.operands = Some(first);
+    writer.head();
+    // What the first member does not read, such as gain and bias, is read first: where it is constant, before the wait.
+    let start: Vec<Value> = group.members[0].op.operands();
+    for (buffer, axes) in group.members.iter().flat_map(|m| writer.inputs(m)).collect::<Vec<_>>() {
+        if !start.contains(&buffer) && group.reads().any(|v| v == buffer) {
+            writer.value(buffer, &axes);
+        }
+    }
+    for (i, member) in group.members.iter().enumerate() {
+        writer.member(i, member);
+    }
+    writer.stage(group.members.last().and_then(|m| m.op.operands().last().copied()).ok_or("internal error: an empty group")?)?;
+    let functions = reductions(ctx, &combiners(group), threads)? + &writer.functions;
+    Ok(PrologueText { functions, body: writer.text, buffers: writer.buffers })
+}
+
+/// The combiners of a group's reductions, each once.
+fn combiners(group: &Group) -> Vec<String> {
+    let mut combiners: Vec<String> = vec![];
+    for member in &group.members {
+        if let Kind::Reduce { combiner, .. } = &member.kind
+            && !combiners.contains(combiner)
+        {
+            combiners.push(combiner.clone());
+        }
+    }
+    combiners
+}
+
+/// A kernel as text, with what it is called on.
+pub struct Kernel {
+    pub name: String,
+    pub threads: i64,
+    combiners: Vec<String>,
+    pub buffers: Vec<Value>,
+    device: String,
+    host: String,
+}
+
+/// Where a value lives: in each thread for its columns, or the same in all threads.
+#[derive(Clone)]
+enum Place {
+    Lanes(String),
+    Row(String),
+}
+
+struct Writer<'a> {
+    group: &'a Group,
+    tile: Tile,
+    text: String,
+    functions: String,
+    buffers: Vec<Value>,
+    /// What a buffer holds, for those that the group wrote, and what was read, by buffer and map.
+    values: HashMap<Value, Place>,
+    read: HashMap<(Value, Vec<Option<usize>>), Place>,
+    next: usize,
+    slots: usize,
+    /// For a prologue the number of its first operand among its kernel's.
+    operands: Option<usize>,
+}
+
+/// The kernel of a group: a block computes a row.
+pub fn kernel(group: &Group) -> Kernel {
+    Writer::new(group).write()
+}
+
+impl<'a> Writer<'a> {
+    fn new(group: &'a Group) -> Self {
+        Writer {
+            group,
+            tile: Tile::of(group.columns),
+            text: String::new(),
+            functions: String::new(),
+            buffers: vec![],
+            values: HashMap::new(),
+            read: HashMap::new(),
+            next: 0,
+            slots: 0,
+            operands: None,
+        }
+    }
+
+    fn line(&mut self, text: &str) {
+        self.text += "    ";
+        self.text += text;
+        self.text.push('\n');
+    }
+
+    fn fresh(&mut self, base: &str) -> String {
+        self.next += 1;
+        format!("%{base}{}", self.next)
+    }
+
+    /// The name of a buffer's argument.
+    fn buffer(&mut self, buffer: Value) -> String {
+        let place = self.buffers.iter().position(|b| *b == buffer).unwrap_or_else(|| {
+            self.buffers.push(buffer);
+            self.buffers.len() - 1
+        });
+        self.operands.map_or(format!("%b{place}"), |first| format!("%o{}", first + place))
+    }
+
+    fn write(mut self) -> Kernel {
+        self.head();
+        for (i, member) in self.group.members.iter().enumerate() {
+            self.member(i, member);
+        }
+        self.stores();
+        let lanes = self.tile.threads;
+        let rows: i64 = self.group.rows.iter().product();
+        let parameters: Vec<String> = self.buffers.iter().enumerate().map(|(i, b)| format!("%b{i}: {}", b.ty())).collect();
+        // Every thread reads all slots, which LLVM joins to loads of 16 bytes.
+        let slot = |i| format!("%slots{i}: {} {{llvm.align = 16 : i64}}", self.slots_type());
+        let slots: Vec<String> = (0..self.slots).map(slot).collect();
+        let slots = if slots.is_empty() { String::new() } else { format!(" workgroup({})", slots.join(", ")) };
+        let parameters = parameters.join(", ");
+        let combiners = combiners(self.group);
+        let verbs: Vec<&str> = combiners.iter().map(|c| c.trim_start_matches("arith.").trim_end_matches('f')).collect();
+        let name = format!("rows_{}_{}x{}_f32", verbs.join("_"), rows, self.group.columns);
+        let device = format!(
+            "{}gpu.func @{name}({parameters}){slots} kernel attributes {{known_block_size = array<i32: {lanes}, 1, 1>}} {{\n{}    gpu.return\n}}\n",
+            self.functions, self.text
+        );
+        let arguments: Vec<String> = self.buffers.iter().enumerate().map(|(i, b)| format!("%b{i} : {}", b.ty())).collect();
+        let host = format!(
+            "func.func private @rows({parameters}) attributes {{tinymlir.kernel}} {{\n%c1 = arith.constant 1 : index\n\
+             %rows = arith.constant {rows} : index\n%threads = arith.constant {lanes} : index\n\
+             gpu.launch_func @rows_kernels::@{name} blocks in (%rows, %c1, %c1) threads in (%threads, %c1, %c1) args({})\nreturn\n}}\n",
+            arguments.join(", ")
+        );
+        Kernel { name, threads: lanes, combiners, buffers: self.buffers, device, host }
+    }
+
+    fn slots_type(&self) -> String {
+        format!("memref<{}xf32, #gpu.address_space<workgroup>>", self.tile.threads / 32)
+    }
+
+    /// Constants, the thread's place and the row's coordinates.
+    fn head(&mut self) {
+        let Tile { threads, vector, columns, .. } = self.tile;
+        let lanes = self.tile.lanes();
+        for (name, value) in [("zero", 0), ("warp_size", 32), ("width", vector), ("columns", columns), ("last", columns - vector)] {
+            self.line(&format!("%{name} = arith.constant {value} : index"));
+        }
+        self.line(&format!("%none = arith.constant dense<0.0> : {lanes}"));
+        if self.operands.is_none() {
+            self.line("%row = gpu.block_id x");
+            self.line(&format!("%thread = gpu.thread_id x upper_bound {threads}"));
+            self.line("%warp = arith.divui %thread, %warp_size : index");
+            self.line("%lane = arith.remui %thread, %warp_size : index");
+        }
+        self.line("%is_first = arith.cmpi eq, %thread, %zero : index");
+        self.line("%start = arith.muli %thread, %width : index");
+        let mut rest = "%row".to_string();
+        for (i, size) in self.group.rows.clone().into_iter().enumerate().rev() {
+            self.line(&format!("%size{i} = arith.constant {size} : index"));
+            self.line(&format!("%row{i} = arith.remui {rest}, %size{i} : index"));
+            self.line(&format!("%rest{i} = arith.divui {rest}, %size{i} : index"));
+            rest = format!("%rest{i}");
+        }
+    }
+
+    /// Inside of a sweep: `%j`, the first column of the thread, `%jc`, the same within the columns, and `%in`.
+    fn columns(&mut self) {
+        let step = self.tile.threads * self.tile.vector;
+        self.line(&format!("  %j = affine.apply affine_map<(s, e) -> (s + e * {step})>(%start, %e)"));
+        self.line("  %jc = arith.minui %j, %last : index");
+        self.line("  %in = arith.cmpi ult, %j, %columns : index");
+    }
+
+    /// An index for each axis of an operand.
+    fn indices(&self, axes: &[Option<usize>], column: &str) -> String {
+        let index = |axis: &Option<usize>| match axis {
+            None => "%zero".to_string(),
+            Some(d) if *d == self.group.rows.len() => column.to_string(),
+            Some(d) => format!("%row{d}"),
+        };
+        axes.iter().map(index).collect::<Vec<_>>().join(", ")
+    }
+
+    /// Whether an operand's columns can be accessed as vectors.
+    fn is_vector(&self, buffer: Value, axes: &[Option<usize>]) -> bool {
+        let column = Some(self.group.rows.len());
+        let Some(memref) = buffer.ty().memref() else { return false };
+        let multiple = |v: &Option<i64>| v.is_some_and(|v| v % 4 == 0);
+        self.tile.vector == 4
+            && axes.last() == Some(&column)
+            && axes.iter().filter(|a| **a == column).count() == 1
+            && memref.strides.last() == Some(&Some(1))
+            && memref.strides[..memref.strides.len() - 1].iter().all(multiple)
+            && multiple(&memref.offset)
+            && is_aligned(buffer)
+    }
+
+    /// What an operand holds at the block's row.
+    fn value(&mut self, buffer: Value, axes: &[Option<usize>]) -> Place {
+        if let Some(place) = self.values.get(&buffer) {
+            return place.clone();
+        }
+        let key = (buffer, axes.to_vec());
+        if let Some(place) = self.read.get(&key) {
+            return place.clone();
+        }
+        let (name, ty) = (self.buffer(buffer), buffer.ty());
+        let place = if axes.contains(&Some(self.group.rows.len())) {
+            let (lanes, width, sweeps) = (self.tile.lanes(), self.tile.vector, self.tile.sweeps);
+            let result = self.fresh("read");
+            self.line(&format!("{result} = affine.for %e = 0 to {sweeps} iter_args(%f = %none) -> ({lanes}) {{"));
+            self.columns();
+            if self.is_vector(buffer, axes) {
+                let at = self.indices(axes, "%jc");
+                self.line(&format!("  %v = vector.load {name}[{at}] {{alignment = 16 : i64}} : {ty}, vector<{width}xf32>"));
+                self.line(&format!("  %g = vector.insert %v, %f[%e] : vector<{width}xf32> into {lanes}"));
+            } else {
+                let at = self.indices(axes, "%ju");
+                self.line(&format!("  %g = affine.for %u = 0 to {width} iter_args(%h = %f) -> ({lanes}) {{"));
+                self.line("    %ju = arith.addi %jc, %u : index");
+                self.line(&format!("    %v = memref.load {name}[{at}] : {ty}"));
+                self.line(&format!("    %h1 = vector.insert %v, %h[%e, %u] : f32 into {lanes}"));
+                self.line(&format!("    affine.yield %h1 : {lanes}"));
+                self.line("  }");
+            }
+            self.line(&format!("  affine.yield %g : {lanes}"));
+            self.line("}");
+            Place::Lanes(result)
+        } else {
+            let result = self.fresh("read");
+            let at = self.indices(axes, "");
+            self.line(&format!("{result} = memref.load {name}[{at}] : {ty}"));
+            Place::Row(result)
+        };
+        self.read.insert(key, place.clone());
+        place
+    }
+
+    /// A member's operands with the group's dimension along each axis.
+    fn inputs(&self, member: &Member) -> Vec<(Value, Vec<Option<usize>>)> {
+        let axes = |map: &AffineMap| map.dims().into_iter().map(|d| d.map(|d| member.dims[d])).collect();
+        member.op.operands().into_iter().zip(member.op.linalg_maps().iter().map(axes)).collect()
+    }
+
+    /// Writes what `result` holds to the row's place in workgroup memory.
+    fn stage(&mut self, result: Value) -> Result<(), String> {
+        let Some(Place::Lanes(value)) = self.values.get(&result).cloned() else {
+            return Err("internal error: a prologue makes no row".into());
+        };
+        let (lanes, width, sweeps) = (self.tile.lanes(), self.tile.vector, self.tile.sweeps);
+        self.line(&format!("affine.for %e = 0 to {sweeps} {{"));
+        self.columns();
+        self.line("  scf.if %in {");
+        self.line(&format!("    %v = vector.extract {value}[%e] : vector<{width}xf32> from {lanes}"));
+        self.line(&format!("    vector.store %v, %stage[%row, %j] {{alignment = {} : i64}} : !stage, vector<{width}xf32>", 4 * width));
+        self.line("  }");
+        self.line("}");
+        Ok(())
+    }
+
+    fn member(&mut self, i: usize, member: &Member) {
+        let maps = member.op.linalg_maps();
+        let axes = |map: usize| -> Vec<Option<usize>> { maps[map].dims().into_iter().map(|d| d.map(|d| member.dims[d])).collect() };
+        let operands = member.op.operands();
+        let inputs = operands.len() - 1;
+        let places: Vec<Place> = (0..inputs).map(|o| self.value(operands[o], &axes(o))).collect();
+        let column = self.group.rows.len();
+        // The dimensions whose indices the body asks for.
+        let asked: Vec<usize> = member.op.blocks(0)[0]
+            .ops()
+            .into_iter()
+            .filter(|o| o.is("linalg.index"))
+            .map(|o| member.dims[o.attr("dim").and_then(|a| a.as_int()).unwrap_or(0) as usize])
+            .collect();
+        let mut types = vec!["f32"; inputs + 1];
+        types.extend(vec!["index"; asked.len()]);
+        let parameters: Vec<String> = types.iter().enumerate().map(|(n, t)| format!("%a{n}: {t}")).collect();
+        self.functions += &format!(
+            "func.func private @operation{i}({}) -> f32 {{\nreturn %a0 : f32\n}}\n",
+            parameters.join(", ")
+        );
+        let signature = format!("({}) -> f32", types.join(", "));
+        // Arguments of the body for one element, after the lines that take them out of their vectors.
+        let arguments = |writer: &mut Self, accumulator: &str| -> String {
+            let lanes = writer.tile.lanes();
+            let mut list = vec![];
+            for (n, place) in places.iter().enumerate() {
+                match place {
+                    Place::Row(name) => list.push(name.clone()),
+                    Place::Lanes(name) => {
+                        writer.line(&format!("    %x{n} = vector.extract {name}[%e, %u] : f32 from {lanes}"));
+                        list.push(format!("%x{n}"));
+                    }
+                }
+            }
+            list.push(accumulator.to_string());
+            list.extend(asked.iter().map(|d| if *d == column { "%ju".into() } else { format!("%row{d}") }));
+            list.join(", ")
+        };
+        let (lanes, width, sweeps) = (self.tile.lanes(), self.tile.vector, self.tile.sweeps);
+        let out = operands[inputs];
+        let place = match &member.kind {
+            Kind::Map => {
+                let result = self.fresh("map");
+                self.line("%unused = arith.constant 0.0 : f32".replace("unused", &format!("unused{i}")).as_str());
+                self.line(&format!("{result} = affine.for %e = 0 to {sweeps} iter_args(%f = %none) -> ({lanes}) {{"));
+                self.columns();
+                self.line(&format!("  %g = affine.for %u = 0 to {width} iter_args(%h = %f) -> ({lanes}) {{"));
+                self.line("    %ju = arith.addi %jc, %u : index");
+                let list = arguments(self, &format!("%unused{i}"));
+                self.line(&format!("    %y = func.call @operation{i}({list}) : {signature}"));
+                self.line(&format!("    %h1 = vector.insert %y, %h[%e, %u] : f32 into {lanes}"));
+                self.line(&format!("    affine.yield %h1 : {lanes}"));
+                self.line("  }");
+                self.line(&format!("  affine.yield %g : {lanes}"));
+                self.line("}");
+                Place::Lanes(result)
+            }
+            Kind::RowMap => {
+                let result = self.fresh("map");
+                self.line(&format!("%unused{i} = arith.constant 0.0 : f32"));
+                let list = arguments(self, &format!("%unused{i}"));
+                self.line(&format!("{result} = func.call @operation{i}({list}) : {signature}"));
+                Place::Row(result)
+            }
+            Kind::Reduce { combiner, neutral, fill } => {
+                let suffix = combiner.trim_start_matches("arith.").to_string();
+                let start = match fill {
+                    Some((_, constant)) => {
+                        let name = self.fresh("start");
+                        let value = constant.def().and_then(|d| d.attr("value")).map(|v| v.to_string()).unwrap_or_default();
+                        self.line(&format!("{name} = arith.constant {value}"));
+                        name
+                    }
+                    None => match self.value(out, &axes(inputs)) {
+                        Place::Row(name) | Place::Lanes(name) => name,
+                    },
+                };
+                self.line(&format!("%neutral{i} = arith.constant {neutral} : f32"));
+                let partial = self.fresh("partial");
+                self.line(&format!("{partial} = affine.for %e = 0 to {sweeps} iter_args(%s = %neutral{i}) -> (f32) {{"));
+                self.columns();
+                self.line(&format!("  %g = affine.for %u = 0 to {width} iter_args(%t = %s) -> (f32) {{"));
+                self.line("    %ju = arith.addi %jc, %u : index");
+                let list = arguments(self, "%t");
+                self.line(&format!("    %y = func.call @operation{i}({list}) : {signature}"));
+                let exact = self.tile.is_exact();
+                if !exact {
+                    self.line("    %z = arith.select %in, %y, %t : f32");
+                }
+                self.line(&format!("    affine.yield {} : f32", if exact { "%y" } else { "%z" }));
+                self.line("  }");
+                self.line("  affine.yield %g : f32");
+                self.line("}");
+                let (total, result) = (self.fresh("total"), self.fresh("sum"));
+                let slots = format!("%slots{}", self.slots);
+                self.slots += 1;
+                let ty = self.slots_type();
+                self.line(&format!("{total} = func.call @reduce_{suffix}({partial}, {slots}, %warp, %lane) : (f32, {ty}, index, index) -> f32"));
+                self.line(&format!("{result} = func.call @combine_{suffix}({start}, {total}) : (f32, f32) -> f32"));
+                Place::Row(result)
+            }
+        };
+        self.values.insert(out, place);
+    }
+
+    /// Writes what something outside of the group reads.
+    fn stores(&mut self) {
+        let members: Vec<Op> = self.group.members.iter().map(|m| m.op).chain(self.group.fills()).collect();
+        let mut done = vec![];
+        for member in self.group.members.iter().rev() {
+            let out = member.op.operand(member.op.operands().len() - 1);
+            if done.contains(&out) {
+                continue;
+            }
+            done.push(out);
+            if !is_read_elsewhere(out, &members) {
+                continue;
+            }
+            let map = member.op.linalg_maps().last().copied();
+            let axes: Vec<Option<usize>> =
+                map.map(|m| m.dims()).unwrap_or_default().into_iter().map(|d| d.map(|d| member.dims[d])).collect();
+            let (name, ty) = (self.buffer(out), out.ty());
+            let (lanes, width, sweeps) = (self.tile.lanes(), self.tile.vector, self.tile.sweeps);
+            match self.values[&out].clone() {
+                Place::Row(value) => {
+                    let at = self.indices(&axes, "");
+                    self.line("scf.if %is_first {");
+                    self.line(&format!("  memref.store {value}, {name}[{at}] : {ty}"));
+                    self.line("}");
+                }
+                Place::Lanes(value) => {
+                    self.line(&format!("affine.for %e = 0 to {sweeps} {{"));
+                    self.columns();
+                    self.line("  scf.if %in {");
+                    if self.is_vector(out, &axes) {
+                        let at = self.indices(&axes, "%j");
+                        self.line(&format!("    %v = vector.extract {value}[%e] : vector<{width}xf32> from {lanes}"));
+                        self.line(&format!("    vector.store %v, {name}[{at}] {{alignment = 16 : i64}} : {ty}, vector<{width}xf32>"));
+                    } else {
+                        let at = self.indices(&axes, "%ju");
+                        self.line(&format!("    affine.for %u = 0 to {width} {{"));
+                        self.line("      %ju = arith.addi %j, %u : index");
+                        self.line(&format!("      %v = vector.extract {value}[%e, %u] : f32 from {lanes}"));
+                        self.line(&format!("      memref.store %v, {name}[{at}] : {ty}"));
+                        self.line("    }");
+                    }
+                    self.line("  }");
+                    self.line("}");
+                }
+            }
+        }
+    }
+}
+
+/// Whether anything but these operations reads a buffer, or it is not the function's own.
+fn is_read_elsewhere(buffer: Value, members: &[Op]) -> bool {
+    let root = source(buffer);
+    if root.def().is_none_or(|d| !d.is("memref.alloc")) {
+        return true;
+    }
+    let mut left = vec![root];
+    while let Some(value) = left.pop() {
+        for (user, _) in value.uses() {
+            if user.results().len() == 1 && source(user.result(0)) == root {
+                left.push(user.result(0));
+            } else if !user.is("memref.dealloc") && !members.contains(&user) {
+                return true;
+            }
+        }
+    }
+    false
+}
