@@ -1,6 +1,11 @@
 //! docs/PASSES.md, made from the definitions of the passes and the text on top of their files.
 //!
+//! A pass's example is the shortest one of its lit test that the pass changes (or refuses, of a pass that only verifies), with
+//! the sentence above it; what becomes of it is found by running the pass.
+//!
 //! `cargo test -p tinymlir-passes docs` fails while the page is stale; with `TINYMLIR_UPDATE_DOCS=1` it writes the page.
+
+mod examples;
 
 use crate::{PASSES, PIPELINES, ir::Opt};
 use std::{fmt::Write, fs, path::Path};
@@ -42,11 +47,13 @@ fn options(page: &mut String, options: &[Opt]) {
 }
 
 fn generate(sources: &Path) -> String {
+    let tests = sources.join("../../test");
     let mut page = HEAD.to_owned();
     page.push_str("\n## Pipelines\n");
     for pipeline in PIPELINES {
         write!(page, "\n### `{}`\n\n{}.\n", pipeline.argument, pipeline.description).unwrap();
         options(&mut page, pipeline.options);
+        page.push_str(&examples::example(&tests, pipeline.argument));
     }
     page.push_str("\n## Passes\n");
     for pass in PASSES {
@@ -66,6 +73,7 @@ fn generate(sources: &Path) -> String {
                 writeln!(page, "| `{name}` | {description} |").unwrap();
             }
         }
+        page.push_str(&examples::example(&tests, pass.argument));
     }
     page
 }
