@@ -39,10 +39,13 @@ pub fn find(op: Op, a: &Operand, (rows, depth): (i64, i64), at: Op, written: &[V
     let result = *outputs(writer).first()?;
     let reductions = group.members.iter().filter(|m| matches!(m.kind, Kind::Reduce { .. })).count();
     let filled = group.members.iter().all(|m| !matches!(m.kind, Kind::Reduce { fill: None, .. }));
+    let floats =
+        group.members.iter().flat_map(|m| m.op.operands()).all(|v| v.ty().element().is_some_and(|e| e.is("f32")));
     let in_order = writer.linalg_maps().last()?.is_identity() && end.dims.iter().copied().eq(0..=column);
     let fits = matches!(end.kind, Kind::Map)
         && (1..=MOST_REDUCTIONS).contains(&reductions)
         && filled
+        && floats
         && in_order
         && result.ty().memref()?.is_identity()
         && group.columns == depth

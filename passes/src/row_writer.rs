@@ -34,8 +34,8 @@ impl Tile {
     fn is_exact(&self) -> bool {
         self.threads * self.vector * self.sweeps == self.columns
     }
-    fn lanes(&self) -> String {
-        format!("vector<{}x{}xf32>", self.sweeps, self.vector)
+    fn lanes(&self, element: &str) -> String {
+        format!("vector<{}x{}x{element}>", self.sweeps, self.vector)
     }
 }
 
@@ -57,7 +57,7 @@ fn reductions(ctx: Ctx, combiners: &[String], threads: i64) -> Result<String, St
             let text = function.to_string();
             // @combine and @reduce, by names of their own.
             let text = text.replace("@combine(", &format!("@combine_{suffix}(")).replace("@reduce(", &format!("@reduce_{suffix}("));
-            functions += &text.replace("arith.addf ", &format!("{combiner} "));
+            functions += &text.replace("arith.addf ", &format!("{combiner} ")).replace("f32", combined(combiner));
             functions.push('\n');
         }
     }
@@ -107,6 +107,16 @@ pub fn prologue(ctx: Ctx, group: &Group, threads: i64, first: usize) -> Result<P
     Ok(PrologueText { functions, body: writer.text, buffers: writer.buffers })
 }
 
+/// The element type that a combiner combines.
+fn combined(combiner: &str) -> &'static str {
+    if combiner.ends_with('f') { "f32" } else { "i32" }
+}
+
+/// The element type of a buffer, as text.
+fn element(buffer: Value) -> String {
+    buffer.ty().element().map_or_else(|| "f32".into(), |e| e.to_string())
+}
+
 /// The combiners of a group's reductions, each once.
 fn combiners(group: &Group) -> Vec<String> {
     let mut combiners: Vec<String> = vec![];
@@ -147,7 +157,8 @@ struct Writer<'a> {
     values: HashMap<Value, Place>,
     read: HashMap<(Value, Vec<Option<usize>>), Place>,
     next: usize,
-    slots: usize,
+    /// The types of the reductions' slots.
+    slots: Vec<String>,
     /// For a prologue the number of its first operand among its kernel's.
     operands: Option<usize>,
 }
@@ -168,7 +179,7 @@ impl<'a> Writer<'a> {
             values: HashMap::new(),
             read: HashMap::new(),
             next: 0,
-            slots: 0,
+            slots: vec![],
             operands: None,
         }
     }
@@ -203,13 +214,14 @@ impl<'a> Writer<'a> {
         let rows: i64 = self.group.rows.iter().product();
         let parameters: Vec<String> = self.buffers.iter().enumerate().map(|(i, b)| format!("%b{i}: {}", b.ty())).collect();
         // Every thread reads all slots, which LLVM joins to loads of 16 bytes.
-        let slot = |i| format!("%slots{i}: {} {{llvm.align = 16 : i64}}", self.slots_type());
-        let slots: Vec<String> = (0..self.slots).map(slot).collect();
+        let slot = |(i, ty): (usize, &String)| format!("%slots{i}: {ty} {{llvm.align = 16 : i64}}");
+        let slots: Vec<String> = self.slots.iter().enumerate().map(slot).collect();
         let slots = if slots.is_empty() { String::new() } else { format!(" workgroup({})", slots.join(", ")) };
         let parameters = parameters.join(", ");
         let combiners = combiners(self.group);
         let verbs: Vec<&str> = combiners.iter().map(|c| c.trim_start_matches("arith.").trim_end_matches('f')).collect();
-        let name = format!("rows_{}_{}x{}_f32", verbs.join("_"), rows, self.group.columns);
+        let made = self.group.members.last().and_then(|m| m.op.operands().last().copied()).map_or_else(|| "f32".into(), element);
+        let name = format!("rows_{}_{}x{}_{made}", verbs.join("_"), rows, self.group.columns);
         let device = format!(
             "{}gpu.func @{name}({parameters}){slots} kernel attributes {{known_block_size = array<i32: {lanes}, 1, 1>}} {{\n{}    gpu.return\n}}\n",
             self.functions, self.text
@@ -224,18 +236,20 @@ impl<'a> Writer<'a> {
         Kernel { name, threads: lanes, combiners, buffers: self.buffers, device, host }
     }
 
-    fn slots_type(&self) -> String {
-        format!("memref<{}xf32, #gpu.address_space<workgroup>>", self.tile.threads / 32)
+    fn slots_type(&self, element: &str) -> String {
+        format!("memref<{}x{element}, #gpu.address_space<workgroup>>", self.tile.threads / 32)
     }
 
     /// Constants, the thread's place and the row's coordinates.
     fn head(&mut self) {
         let Tile { threads, vector, columns, .. } = self.tile;
-        let lanes = self.tile.lanes();
         for (name, value) in [("zero", 0), ("warp_size", 32), ("width", vector), ("columns", columns), ("last", columns - vector)] {
             self.line(&format!("%{name} = arith.constant {value} : index"));
         }
-        self.line(&format!("%none = arith.constant dense<0.0> : {lanes}"));
+        for (element, zero) in [("f32", "0.0"), ("i32", "0")] {
+            let lanes = self.tile.lanes(element);
+            self.line(&format!("%none_{element} = arith.constant dense<{zero}> : {lanes}"));
+        }
         if self.operands.is_none() {
             self.line("%row = gpu.block_id x");
             self.line(&format!("%thread = gpu.thread_id x upper_bound {threads}"));
@@ -296,20 +310,21 @@ impl<'a> Writer<'a> {
         }
         let (name, ty) = (self.buffer(buffer), buffer.ty());
         let place = if axes.contains(&Some(self.group.rows.len())) {
-            let (lanes, width, sweeps) = (self.tile.lanes(), self.tile.vector, self.tile.sweeps);
+            let element = element(buffer);
+            let (lanes, width, sweeps) = (self.tile.lanes(&element), self.tile.vector, self.tile.sweeps);
             let result = self.fresh("read");
-            self.line(&format!("{result} = affine.for %e = 0 to {sweeps} iter_args(%f = %none) -> ({lanes}) {{"));
+            self.line(&format!("{result} = affine.for %e = 0 to {sweeps} iter_args(%f = %none_{element}) -> ({lanes}) {{"));
             self.columns();
             if self.is_vector(buffer, axes) {
                 let at = self.indices(axes, "%jc");
-                self.line(&format!("  %v = vector.load {name}[{at}] {{alignment = 16 : i64}} : {ty}, vector<{width}xf32>"));
-                self.line(&format!("  %g = vector.insert %v, %f[%e] : vector<{width}xf32> into {lanes}"));
+                self.line(&format!("  %v = vector.load {name}[{at}] {{alignment = 16 : i64}} : {ty}, vector<{width}x{element}>"));
+                self.line(&format!("  %g = vector.insert %v, %f[%e] : vector<{width}x{element}> into {lanes}"));
             } else {
                 let at = self.indices(axes, "%ju");
                 self.line(&format!("  %g = affine.for %u = 0 to {width} iter_args(%h = %f) -> ({lanes}) {{"));
                 self.line("    %ju = arith.addi %jc, %u : index");
                 self.line(&format!("    %v = memref.load {name}[{at}] : {ty}"));
-                self.line(&format!("    %h1 = vector.insert %v, %h[%e, %u] : f32 into {lanes}"));
+                self.line(&format!("    %h1 = vector.insert %v, %h[%e, %u] : {element} into {lanes}"));
                 self.line(&format!("    affine.yield %h1 : {lanes}"));
                 self.line("  }");
             }
@@ -337,7 +352,7 @@ impl<'a> Writer<'a> {
         let Some(Place::Lanes(value)) = self.values.get(&result).cloned() else {
             return Err("internal error: a prologue makes no row".into());
         };
-        let (lanes, width, sweeps) = (self.tile.lanes(), self.tile.vector, self.tile.sweeps);
+        let (lanes, width, sweeps) = (self.tile.lanes("f32"), self.tile.vector, self.tile.sweeps);
         self.line(&format!("affine.for %e = 0 to {sweeps} {{"));
         self.columns();
         self.line("  scf.if %in {");
@@ -362,23 +377,25 @@ impl<'a> Writer<'a> {
             .filter(|o| o.is("linalg.index"))
             .map(|o| member.dims[o.attr("dim").and_then(|a| a.as_int()).unwrap_or(0) as usize])
             .collect();
-        let mut types = vec!["f32"; inputs + 1];
+        let elements: Vec<String> = operands.iter().map(|o| element(*o)).collect();
+        let element = elements[inputs].clone();
+        let mut types: Vec<&str> = elements.iter().map(String::as_str).collect();
         types.extend(vec!["index"; asked.len()]);
         let parameters: Vec<String> = types.iter().enumerate().map(|(n, t)| format!("%a{n}: {t}")).collect();
         self.functions += &format!(
-            "func.func private @operation{i}({}) -> f32 {{\nreturn %a0 : f32\n}}\n",
+            "func.func private @operation{i}({}) -> {element} {{\nreturn %a{inputs} : {element}\n}}\n",
             parameters.join(", ")
         );
-        let signature = format!("({}) -> f32", types.join(", "));
+        let signature = format!("({}) -> {element}", types.join(", "));
         // Arguments of the body for one element, after the lines that take them out of their vectors.
         let arguments = |writer: &mut Self, accumulator: &str| -> String {
-            let lanes = writer.tile.lanes();
             let mut list = vec![];
             for (n, place) in places.iter().enumerate() {
                 match place {
                     Place::Row(name) => list.push(name.clone()),
                     Place::Lanes(name) => {
-                        writer.line(&format!("    %x{n} = vector.extract {name}[%e, %u] : f32 from {lanes}"));
+                        let (element, lanes) = (&elements[n], writer.tile.lanes(&elements[n]));
+                        writer.line(&format!("    %x{n} = vector.extract {name}[%e, %u] : {element} from {lanes}"));
                         list.push(format!("%x{n}"));
                     }
                 }
@@ -387,19 +404,20 @@ impl<'a> Writer<'a> {
             list.extend(asked.iter().map(|d| if *d == column { "%ju".into() } else { format!("%row{d}") }));
             list.join(", ")
         };
-        let (lanes, width, sweeps) = (self.tile.lanes(), self.tile.vector, self.tile.sweeps);
+        let (lanes, width, sweeps) = (self.tile.lanes(&element), self.tile.vector, self.tile.sweeps);
         let out = operands[inputs];
+        let zero = if element == "f32" { "0.0" } else { "0" };
         let place = match &member.kind {
             Kind::Map => {
                 let result = self.fresh("map");
-                self.line("%unused = arith.constant 0.0 : f32".replace("unused", &format!("unused{i}")).as_str());
-                self.line(&format!("{result} = affine.for %e = 0 to {sweeps} iter_args(%f = %none) -> ({lanes}) {{"));
+                self.line(&format!("%unused{i} = arith.constant {zero} : {element}"));
+                self.line(&format!("{result} = affine.for %e = 0 to {sweeps} iter_args(%f = %none_{element}) -> ({lanes}) {{"));
                 self.columns();
                 self.line(&format!("  %g = affine.for %u = 0 to {width} iter_args(%h = %f) -> ({lanes}) {{"));
                 self.line("    %ju = arith.addi %jc, %u : index");
                 let list = arguments(self, &format!("%unused{i}"));
                 self.line(&format!("    %y = func.call @operation{i}({list}) : {signature}"));
-                self.line(&format!("    %h1 = vector.insert %y, %h[%e, %u] : f32 into {lanes}"));
+                self.line(&format!("    %h1 = vector.insert %y, %h[%e, %u] : {element} into {lanes}"));
                 self.line(&format!("    affine.yield %h1 : {lanes}"));
                 self.line("  }");
                 self.line(&format!("  affine.yield %g : {lanes}"));
@@ -408,7 +426,7 @@ impl<'a> Writer<'a> {
             }
             Kind::RowMap => {
                 let result = self.fresh("map");
-                self.line(&format!("%unused{i} = arith.constant 0.0 : f32"));
+                self.line(&format!("%unused{i} = arith.constant {zero} : {element}"));
                 let list = arguments(self, &format!("%unused{i}"));
                 self.line(&format!("{result} = func.call @operation{i}({list}) : {signature}"));
                 Place::Row(result)
@@ -426,28 +444,28 @@ impl<'a> Writer<'a> {
                         Place::Row(name) | Place::Lanes(name) => name,
                     },
                 };
-                self.line(&format!("%neutral{i} = arith.constant {neutral} : f32"));
+                self.line(&format!("%neutral{i} = arith.constant {neutral} : {element}"));
                 let partial = self.fresh("partial");
-                self.line(&format!("{partial} = affine.for %e = 0 to {sweeps} iter_args(%s = %neutral{i}) -> (f32) {{"));
+                self.line(&format!("{partial} = affine.for %e = 0 to {sweeps} iter_args(%s = %neutral{i}) -> ({element}) {{"));
                 self.columns();
-                self.line(&format!("  %g = affine.for %u = 0 to {width} iter_args(%t = %s) -> (f32) {{"));
+                self.line(&format!("  %g = affine.for %u = 0 to {width} iter_args(%t = %s) -> ({element}) {{"));
                 self.line("    %ju = arith.addi %jc, %u : index");
                 let list = arguments(self, "%t");
                 self.line(&format!("    %y = func.call @operation{i}({list}) : {signature}"));
                 let exact = self.tile.is_exact();
                 if !exact {
-                    self.line("    %z = arith.select %in, %y, %t : f32");
+                    self.line(&format!("    %z = arith.select %in, %y, %t : {element}"));
                 }
-                self.line(&format!("    affine.yield {} : f32", if exact { "%y" } else { "%z" }));
+                self.line(&format!("    affine.yield {} : {element}", if exact { "%y" } else { "%z" }));
                 self.line("  }");
-                self.line("  affine.yield %g : f32");
+                self.line(&format!("  affine.yield %g : {element}"));
                 self.line("}");
                 let (total, result) = (self.fresh("total"), self.fresh("sum"));
-                let slots = format!("%slots{}", self.slots);
-                self.slots += 1;
-                let ty = self.slots_type();
-                self.line(&format!("{total} = func.call @reduce_{suffix}({partial}, {slots}, %warp, %lane) : (f32, {ty}, index, index) -> f32"));
-                self.line(&format!("{result} = func.call @combine_{suffix}({start}, {total}) : (f32, f32) -> f32"));
+                let slots = format!("%slots{}", self.slots.len());
+                let ty = self.slots_type(&element);
+                self.slots.push(ty.clone());
+                self.line(&format!("{total} = func.call @reduce_{suffix}({partial}, {slots}, %warp, %lane) : ({element}, {ty}, index, index) -> {element}"));
+                self.line(&format!("{result} = func.call @combine_{suffix}({start}, {total}) : ({element}, {element}) -> {element}"));
                 Place::Row(result)
             }
         };
@@ -471,7 +489,8 @@ impl<'a> Writer<'a> {
             let axes: Vec<Option<usize>> =
                 map.map(|m| m.dims()).unwrap_or_default().into_iter().map(|d| d.map(|d| member.dims[d])).collect();
             let (name, ty) = (self.buffer(out), out.ty());
-            let (lanes, width, sweeps) = (self.tile.lanes(), self.tile.vector, self.tile.sweeps);
+            let element = element(out);
+            let (lanes, width, sweeps) = (self.tile.lanes(&element), self.tile.vector, self.tile.sweeps);
             match self.values[&out].clone() {
                 Place::Row(value) => {
                     let at = self.indices(&axes, "");
@@ -485,13 +504,13 @@ impl<'a> Writer<'a> {
                     self.line("  scf.if %in {");
                     if self.is_vector(out, &axes) {
                         let at = self.indices(&axes, "%j");
-                        self.line(&format!("    %v = vector.extract {value}[%e] : vector<{width}xf32> from {lanes}"));
-                        self.line(&format!("    vector.store %v, {name}[{at}] {{alignment = 16 : i64}} : {ty}, vector<{width}xf32>"));
+                        self.line(&format!("    %v = vector.extract {value}[%e] : vector<{width}x{element}> from {lanes}"));
+                        self.line(&format!("    vector.store %v, {name}[{at}] {{alignment = 16 : i64}} : {ty}, vector<{width}x{element}>"));
                     } else {
                         let at = self.indices(&axes, "%ju");
                         self.line(&format!("    affine.for %u = 0 to {width} {{"));
                         self.line("      %ju = arith.addi %j, %u : index");
-                        self.line(&format!("      %v = vector.extract {value}[%e, %u] : f32 from {lanes}"));
+                        self.line(&format!("      %v = vector.extract {value}[%e, %u] : {element} from {lanes}"));
                         self.line(&format!("      memref.store %v, {name}[{at}] : {ty}"));
                         self.line("    }");
                     }

@@ -47,13 +47,16 @@ pub struct Group {
 const REACH: usize = 8;
 /// The most columns, whose elements a block holds in registers.
 const MOST_COLUMNS: i64 = 16384;
-const COMBINERS: [(&str, &str); 6] = [
+const COMBINERS: [(&str, &str); 9] = [
     ("arith.addf", "0.0"),
     ("arith.mulf", "1.0"),
     ("arith.maximumf", "0xFF800000"),
     ("arith.maxnumf", "0xFF800000"),
     ("arith.minimumf", "0x7F800000"),
     ("arith.minnumf", "0x7F800000"),
+    ("arith.addi", "0"),
+    ("arith.maxsi", "-2147483648"),
+    ("arith.minsi", "2147483647"),
 ];
 
 impl Group {
@@ -232,7 +235,7 @@ impl Member {
     }
 }
 
-/// The loops of an operation that a group may hold: a generic on static f32 memrefs whose body is plain arithmetic.
+/// The loops of an operation that a group may hold: a generic on static f32 or i32 memrefs whose body is plain arithmetic.
 struct Loops {
     maps: Vec<AffineMap>,
     sizes: Vec<i64>,
@@ -256,7 +259,7 @@ impl Loops {
         let mut sizes = vec![None; iterators.len()];
         for (operand, map) in op.operands().into_iter().zip(&maps) {
             let memref = operand.ty().memref()?;
-            if !memref.element.is("f32") || memref.space.is_some() {
+            if !(memref.element.is("f32") || memref.element.is("i32")) || memref.space.is_some() {
                 return None;
             }
             for ((dim, constant), size) in map.dims().into_iter().zip(map.constants()).zip(&memref.shape) {

@@ -29,6 +29,27 @@ func.func @behind_a_loop(%x: memref<4x32xf32>, %y: memref<7xf32>) -> memref<4x32
   return %r : memref<4x32xf32>
 }
 
+// Integers too: the first place of a row that holds its largest element, with elements and places of different types. The
+// fill with the largest integer is part of the kernel.
+// CHECK-LABEL: func.func @first_place
+// CHECK-NOT: linalg.
+// CHECK: call @rows_minsi_4x50_i32(
+// CHECK-NOT: linalg.
+func.func @first_place(%x: memref<4x50xf32>, %largest: memref<4xf32>, %r: memref<4xi32>) {
+  %most = arith.constant 2147483647 : i32
+  linalg.fill ins(%most : i32) outs(%r : memref<4xi32>)
+  linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i)>, affine_map<(i, j) -> (i)>], iterator_types = ["parallel", "reduction"]} ins(%x, %largest : memref<4x50xf32>, memref<4xf32>) outs(%r : memref<4xi32>) {
+  ^bb0(%a: f32, %b: f32, %o: i32):
+    %j = linalg.index 1 : index
+    %place = arith.index_cast %j : index to i32
+    %same = arith.cmpf oeq, %a, %b : f32
+    %here = arith.select %same, %place, %most : i32
+    %least = arith.minsi %here, %o : i32
+    linalg.yield %least : i32
+  }
+  return
+}
+
 // A softmax is one kernel; the buffers between are gone.
 // CHECK-LABEL: func.func @softmax
 // CHECK-NOT: linalg
