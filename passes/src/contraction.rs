@@ -64,6 +64,9 @@ impl Contraction {
     /// Takes a contraction on memrefs apart. Fails, with the reason, on one that is on tensors, that has an operand
     /// without a strided layout or with another map than a choice of dimensions, or that computes something else.
     pub fn of(op: Op) -> Result<Contraction, String> {
+        if !op.results().is_empty() {
+            return Err("it has a result".into());
+        }
         let operands = op.operands();
         let [a, b, c] = operands[..] else { return Err(format!("it has {} operands, not 3", operands.len())) };
         let body = body_of(op)?;

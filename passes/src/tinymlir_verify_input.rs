@@ -3,6 +3,7 @@
 //! - A constant whose elements are not in the file: IR that was printed with large constants left out still parses, and
 //!   upstream finds out when it translates to LLVM IR.
 //! - A tensor with an encoding, such as a sparse one: everything after would take it for dense.
+//! - A module inside of the module: what works on functions does not look into it.
 //! - A public function with the name of a C function that compiled code calls (`exp`, `memcpy`): the calls would end in the
 //!   user's function. A private one is renamed. `malloc` and `free` are not called and free to use.
 //! - A `gpu.barrier` that a condition on the thread lets only some threads of a block reach: undefined, and may hang.
@@ -13,7 +14,7 @@ use crate::ir::{Op, Pass, PassCx, PassResult, Value};
 
 pub static PASS: Pass = Pass {
     argument: "tinymlir-verify-input",
-    description: "Refuse constants without elements, encoded tensors, clashes with C functions and barriers that not all threads reach",
+    description: "Refuse constants without elements, encoded tensors, nested modules, clashes with C functions and barriers that not all threads reach",
     anchor: "builtin.module",
     options: &[],
     statistics: &[],
@@ -24,6 +25,9 @@ pub static PASS: Pass = Pass {
 fn run(cx: &PassCx, module: Op) -> PassResult {
     let mut result = Ok(());
     for op in module.walk() {
+        if op.is("builtin.module") && op != module && op.body().iter().any(|inner| inner.is("func.func")) {
+            return Err(cx.error(op, "with functions is inside of another module, which is not supported (give it alone)"));
+        }
         let missing = ["value", "values", "initial_value"].iter().filter_map(|name| op.attr(name)).find(|a| a.is_missing_resource());
         if let Some(missing) = missing {
             let name = missing.to_string();

@@ -299,7 +299,7 @@ pub(super) unsafe fn call(
     // point to lives in `frame` and `values`.
     unsafe { function(pointers.as_ptr()) };
     if gpu {
-        cuda::check_device_status(&[])?;
+        cuda::synchronize()?;
     }
     frame.write_back(signature, values)?;
 

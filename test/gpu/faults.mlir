@@ -4,6 +4,8 @@
 // RUN: %fails tinymlir-runner %s --gpu -e too_large --arg 0=1099511627776 > %t 2>&1 && FileCheck %s --check-prefix=LARGE < %t
 // RUN: %fails tinymlir-runner %s --gpu -e too_large --arg 0=4611686018427387904 > %t 2>&1 && FileCheck %s --check-prefix=HUGE < %t
 // RUN: %fails tinymlir-runner %s --gpu -e wild > %t 2>&1 && FileCheck %s --check-prefix=WILD < %t
+// RUN: %fails tinymlir-runner %s --gpu -e check --arg 0=9 > %t 2>&1 && FileCheck %s --check-prefix=ASSERT < %t
+// RUN: tinymlir-runner %s --gpu -e check --arg 0=2 | FileCheck %s --check-prefix=PASSES
 
 func.func private @printNewline()
 func.func private @printI64(i64)
@@ -59,6 +61,27 @@ func.func @wild() {
              threads(%tx, %ty, %tz) in (%sx = %c1, %sy = %c1, %sz = %c1) {
     %zero = arith.constant 0.0 : f32
     memref.store %zero, %d[%far] : memref<?xf32>
+    gpu.terminator
+  }
+  %after = arith.constant 7777 : i64
+  call @printI64(%after) : (i64) -> ()
+  call @printNewline() : () -> ()
+  return
+}
+
+// A failed assertion of a kernel is a message with its place and the compared values.
+// ASSERT-NOT: 7777
+// ASSERT: error: {{.*}}faults.mlir:[[#@LINE+11]]:5: index is out of bounds: 9 of 4
+// ASSERT-NOT: 7777
+// PASSES: 7777
+func.func @check(%n: index) {
+  %c1 = arith.constant 1 : index
+  %c4 = arith.constant 4 : index
+  %c64 = arith.constant 64 : index
+  gpu.launch blocks(%bx, %by, %bz) in (%gx = %c1, %gy = %c1, %gz = %c1)
+             threads(%tx, %ty, %tz) in (%sx = %c64, %sy = %c1, %sz = %c1) {
+    %ok = arith.cmpi ult, %n, %c4 : index
+    cf.assert %ok, "index is out of bounds: {0} of {1}"
     gpu.terminator
   }
   %after = arith.constant 7777 : i64

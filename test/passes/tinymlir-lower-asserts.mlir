@@ -43,13 +43,21 @@ func.func @no_values(%ok: i1) {
   return
 }
 
-// A kernel keeps its assertion for the device's lowering, which knows no values.
+// A kernel reports the number of its message, and the compared indices where the message names them.
 // CHECK-LABEL: gpu.module @kernels
-// CHECK:           cf.assert %{{.*}}, "index is out of bounds"
+// CHECK:           llvm.intr.trap
+// CHECK:           llvm.mlir.global external @tinymlir_failure({{.*}}) {addr_space = 1 : i32} : !llvm.array<3 x i64>
+// CHECK:           llvm.mlir.global external constant @tinymlir_messages("{{.*}}:[[#@LINE+9]]:5: index is out of bounds: {0} of {1}\00{{.*}}:[[#@LINE+10]]:5: no luck\00")
+// CHECK-LABEL:   gpu.func @k(
+// CHECK:           scf.if
+// CHECK:             llvm.call @tinymlir_fail(%c0_i64, %{{.*}}, %{{.*}}) : (i64, i64, i64) -> ()
+// CHECK:             llvm.call @tinymlir_fail(%c1_i64, %c1_i64, %c1_i64)
+// CHECK-NOT:     cf.assert
 gpu.module @kernels {
-  gpu.func @k(%i: index, %n: index) kernel {
+  gpu.func @k(%i: index, %n: index, %c: i1) kernel {
     %ok = arith.cmpi ult, %i, %n : index
     cf.assert %ok, "index is out of bounds: {0} of {1}"
+    cf.assert %c, "no luck"
     gpu.return
   }
 }

@@ -66,3 +66,15 @@ gpu.module @kernels {
 func.func @sparse(%x: tensor<4xf32, #sparse>) {
   return
 }
+
+// -----
+
+func.func @outer() {
+  return
+}
+// expected-error @+1 {{'builtin.module' op with functions is inside of another module, which is not supported (give it alone)}}
+module {
+  func.func @inner() {
+    return
+  }
+}

@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicI32, Ordering};
 
 use cudarc::driver::sys::{self, CUdevice_attribute_enum as Attribute, CUresult};
 
+use super::status;
 use crate::host::fail;
 use crate::{Symbol, symbol_table};
 
@@ -39,8 +40,12 @@ fn driver_text(result: CUresult, get: unsafe fn(CUresult, *mut *const c_char) ->
     }
 }
 
-/// The failure `result` of `call`; an empty context or detail is left out or filled in.
+/// The failure `result` of `call`; an empty context or detail is left out or filled in. Where a check in a kernel has failed,
+/// that is the failure.
 pub(super) fn failure(result: CUresult, call: &str, context: &str, detail: &str) -> Error {
+    if let Some(error) = status::reported() {
+        return error;
+    }
     let name = driver_text(result, sys::cuGetErrorName).unwrap_or_else(|| format!("error {}", result as u32));
     let context = if context.is_empty() { String::new() } else { format!(" ({context})") };
     let detail = match detail {

@@ -32,7 +32,6 @@ pub use graph::{Graph, time};
 pub use launch::{kernels, launches};
 pub use memory::{Memory, free_if_live, is_live, live_allocations, memory_of, trim};
 pub use module::load_pending;
-pub use status::check_device_status;
 pub use stream::synchronize;
 pub use trace::{Span, start_trace, take_trace, tracing};
 
@@ -54,6 +53,5 @@ pub(crate) fn symbols() -> Vec<Symbol> {
     table.extend(copies::symbols());
     table.extend(host_memory::symbols());
     table.extend(tensor_map::symbols());
-    table.extend(status::symbols());
     table
 }

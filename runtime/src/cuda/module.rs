@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use cudarc::driver::sys::{self, CUfunction, CUjit_option, CUmodule, CUresult};
 
 use super::driver::{Error, check_in, driver, failure, started};
-use super::{must, stream};
+use super::{must, status, stream};
 use crate::host::fail;
 use crate::{Symbol, symbol_table};
 
@@ -145,6 +145,7 @@ impl Module {
             let context = format!("{names}{}", driver.device.chip());
             return Err(failure(result, "cuModuleLoadDataEx", &context, log.trim()));
         }
+        status::prepare(handle)?;
         state.handle = handle as usize;
         Ok(handle)
     }

@@ -1,77 +1,93 @@
-//! A few words that kernels can write to, so that a failed check on the device becomes a message.
+//! What a failed check in a kernel leaves behind, and the message that it becomes.
 //!
-//! Word 0 is a code, 0 while nothing has failed; words 1 and 2 are numbers for the message, such as
-//! the offending index. Kernels should write the code last. The words are host memory that the
-//! device reaches, so that looking at them moves no pages.
+//! A module whose kernels check something defines two globals. `tinymlir_messages` holds texts, each ended by a zero byte.
+//! `tinymlir_failure` is three words of 64 bits: the address of a report, the code of the module's first message, and a lock of
+//! the kernels' own. [`prepare`] fills in the first two. The first thread that fails writes to the report the code of its
+//! message, last, and two values for the places `{0}` and `{1}` in it; then it traps. The report is host memory, which stays
+//! readable after that, so that the error that any later call returns can say what happened.
 
-use std::sync::{Mutex, PoisonError};
+use std::ffi::CStr;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use cudarc::driver::sys;
+use cudarc::driver::sys::{self, CUmodule, CUresult};
 
-use super::driver::{Error, check, driver};
+use super::driver::{Error, check};
 use super::memory::relaxed;
-use super::{must, stream};
-use crate::{Symbol, symbol_table};
+use crate::host::with_values;
 
-const WORDS: usize = 8;
-/// The words' address, or 0 while nobody has asked for it.
-static STATUS: Mutex<usize> = Mutex::new(0);
+const WORDS: usize = 3;
 
-fn words() -> Result<usize, Error> {
-    driver()?;
-    let mut status = STATUS.lock().unwrap_or_else(PoisonError::into_inner);
-    if *status == 0 {
-        let mut words = std::ptr::null_mut();
-        let flags = sys::CU_MEMHOSTALLOC_PORTABLE | sys::CU_MEMHOSTALLOC_DEVICEMAP;
-        // SAFETY: the context is current and the pointer's place is valid.
-        relaxed(|| check(unsafe { sys::cuMemHostAlloc(&mut words, WORDS * 4, flags) }, "cuMemHostAlloc"))??;
-        // SAFETY: just allocated, that large.
-        unsafe { words.cast::<u32>().write_bytes(0, WORDS) };
-        *status = words as usize;
-    }
-    Ok(*status)
+struct Status {
+    /// The report's address, or 0 while no module wants one.
+    report: usize,
+    /// Of all modules; a code is the position behind its message.
+    messages: Vec<String>,
 }
 
-/// The status words, eight of 32 bits, at an address that host and device share.
-#[unsafe(no_mangle)]
-pub extern "C" fn tinymlir_device_status() -> *mut u32 {
-    must(words()) as *mut u32
+static STATUS: Mutex<Status> = Mutex::new(Status { report: 0, messages: Vec::new() });
+
+fn status() -> MutexGuard<'static, Status> {
+    STATUS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The message of a code: `messages[code - 1]` with `{1}` and `{2}` replaced by the numbers.
-fn message(code: u32, numbers: [u32; 2], messages: &[&str]) -> String {
-    let [first, second] = numbers.map(|number| (number as i32).to_string());
-    match messages.get(code as usize - 1) {
-        Some(text) => text.replace("{1}", &first).replace("{2}", &second),
-        None => format!("a check on the device failed with code {code} ({first}, {second})"),
+/// The address and the bytes of a module's global, if it has that.
+fn global(module: CUmodule, name: &CStr) -> Result<Option<(u64, usize)>, Error> {
+    let (mut address, mut bytes) = (0, 0);
+    // SAFETY: the module is loaded, the places are valid and the name is NUL-terminated.
+    match unsafe { sys::cuModuleGetGlobal_v2(&mut address, &mut bytes, module, name.as_ptr()) } {
+        CUresult::CUDA_ERROR_NOT_FOUND => Ok(None),
+        other => check(other, "cuModuleGetGlobal").map(|()| Some((address, bytes))),
     }
 }
 
-/// Waits for this thread's work and returns the failed check, if kernels have reported one, as the
-/// error `messages[code - 1]`, in which `{1}` and `{2}` stand for words 1 and 2. Clears the words.
-pub fn check_device_status(messages: &[&str]) -> Result<(), Error> {
-    stream::synchronize()?;
-    let status = *STATUS.lock().unwrap_or_else(PoisonError::into_inner);
-    if status == 0 || stream::capturing() {
+/// Tells a module that was just loaded where its kernels report, and keeps its messages.
+pub(super) fn prepare(module: CUmodule) -> Result<(), Error> {
+    let (Some((messages, bytes)), Some((failure, _))) =
+        (global(module, c"tinymlir_messages")?, global(module, c"tinymlir_failure")?)
+    else {
         return Ok(());
-    }
-    let words = status as *mut u32;
-    // SAFETY: allocated for as many words and never freed; work that writes to them is over.
-    unsafe {
-        let code = words.read_volatile();
-        if code == 0 {
-            return Ok(());
+    };
+    let mut status = status();
+    let mut text = vec![0u8; bytes];
+    relaxed(|| -> Result<(), Error> {
+        if status.report == 0 {
+            let mut report = std::ptr::null_mut();
+            let flags = sys::CU_MEMHOSTALLOC_PORTABLE | sys::CU_MEMHOSTALLOC_DEVICEMAP;
+            // SAFETY: the context is current and the pointer's place is valid.
+            check(unsafe { sys::cuMemHostAlloc(&mut report, WORDS * 8, flags) }, "cuMemHostAlloc")?;
+            // SAFETY: just allocated, that large.
+            unsafe { report.cast::<u64>().write_bytes(0, WORDS) };
+            status.report = report as usize;
         }
-        let numbers = [words.add(1).read_volatile(), words.add(2).read_volatile()];
-        for word in 0..WORDS {
-            words.add(word).write_volatile(0);
+        let words = [status.report as u64, status.messages.len() as u64 + 1];
+        // SAFETY: both sides are that large, and live through the calls, which wait.
+        unsafe {
+            check(sys::cuMemcpyDtoH_v2(text.as_mut_ptr().cast(), messages, bytes), "cuMemcpyDtoH")?;
+            check(sys::cuMemcpyHtoD_v2(failure, words.as_ptr().cast(), size_of_val(&words)), "cuMemcpyHtoD")
         }
-        Err(Error::new(message(code, numbers, messages)))
-    }
+    })??;
+    status.messages.extend(split(&text));
+    Ok(())
 }
 
-pub(super) fn symbols() -> Vec<Symbol> {
-    symbol_table![tinymlir_device_status]
+/// The texts that end in zero bytes.
+fn split(bytes: &[u8]) -> Vec<String> {
+    let texts = bytes.split_inclusive(|b| *b == 0).filter_map(|text| text.strip_suffix(&[0]));
+    texts.map(|text| String::from_utf8_lossy(text).into_owned()).collect()
+}
+
+/// What the check that failed in a kernel says, if one has.
+pub(super) fn reported() -> Option<Error> {
+    let status = STATUS.try_lock().ok()?;
+    if status.report == 0 {
+        return None;
+    }
+    let word = |i: usize| {
+        // SAFETY: allocated for as many words and never freed.
+        unsafe { (status.report as *const u64).add(i).read_volatile() }
+    };
+    let message = status.messages.get(usize::try_from(word(0)).ok()?.checked_sub(1)?)?;
+    Some(Error::new(with_values(message, word(1) as i64, word(2) as i64)))
 }
 
 #[cfg(test)]
@@ -79,14 +95,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn messages_name_the_numbers() {
-        let messages = ["index {1} is outside a table of {2} rows"];
-        assert_eq!(message(1, [-3i32 as u32, 5], &messages), "index -3 is outside a table of 5 rows");
-        assert!(message(7, [1, 2], &messages).contains("code 7"));
+    fn messages_end_in_zero_bytes() {
+        assert_eq!(split(b"a.mlir:1:2: {0} of {1}\0no luck\0"), ["a.mlir:1:2: {0} of {1}", "no luck"]);
+        assert_eq!(split(b""), [""; 0]);
     }
 
     #[test]
-    fn nothing_has_failed_where_nobody_asked() {
-        assert_eq!(check_device_status(&[]), Ok(()));
+    fn nothing_is_reported_where_no_module_checks() {
+        assert_eq!(reported(), None);
     }
 }

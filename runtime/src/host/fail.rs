@@ -40,7 +40,8 @@ pub unsafe extern "C" fn tinymlir_fail_values(text: *const u8, len: i64, first: 
     fail(&with_values(&String::from_utf8_lossy(bytes), first, second))
 }
 
-fn with_values(message: &str, first: i64, second: i64) -> String {
+/// The message with values in the places `{0}` and `{1}`.
+pub(crate) fn with_values(message: &str, first: i64, second: i64) -> String {
     message.replace("{0}", &first.to_string()).replace("{1}", &second.to_string())
 }
 

@@ -14,6 +14,7 @@ mod print;
 mod verify;
 
 pub use fail::fail;
+pub(crate) use fail::with_values;
 pub use memory::{free_if_live, is_live, live_allocations, live_bytes};
 
 use crate::Symbol;
