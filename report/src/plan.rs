@@ -5,6 +5,7 @@ use crate::{
     state::Sources,
 };
 use serde::Serialize;
+use std::collections::HashMap;
 use tinymlir_passes::ir::{Op, Value};
 
 /// A buffer.
@@ -33,7 +34,7 @@ pub struct Buffer {
 pub struct Plan {
     /// The function.
     pub function: String,
-    /// The number of operations in its body.
+    /// The number of operations in its body, frees apart.
     pub length: usize,
     /// In the order of allocation.
     pub buffers: Vec<Buffer>,
@@ -59,14 +60,21 @@ pub fn plans(module: Op, sources: &mut Sources) -> Vec<Plan> {
 
 fn plan(function: Op, sources: &mut Sources) -> Plan {
     let body = function.body();
+    // Frees take no time worth drawing: upstream puts them all at the end.
+    let mut index = HashMap::new();
+    let mut length = 0;
+    for op in &body {
+        index.insert(*op, length);
+        length += usize::from(!op.is("memref.dealloc"));
+    }
     // What is nested in a loop counts as the loop.
     let place = |mut op: Op| -> Option<usize> {
         while op.parent() != Some(function) {
             op = op.parent()?;
         }
-        body.iter().position(|o| *o == op)
+        index.get(&op).copied()
     };
-    let mut plan = Plan { function: function.symbol().unwrap_or_default(), length: body.len(), ..Plan::default() };
+    let mut plan = Plan { function: function.symbol().unwrap_or_default(), length, ..Plan::default() };
     for argument in function.blocks(0).first().map(|b| b.arguments()).unwrap_or_default() {
         plan.arguments += bytes_of(argument).unwrap_or_default() as u64;
     }
@@ -79,7 +87,7 @@ fn plan(function: Op, sources: &mut Sources) -> Plan {
         let mut uses = Vec::new();
         users(buffer, &mut uses);
         let at = |op: &Op| place(*op);
-        let freed = uses.iter().filter(|op| op.is("memref.dealloc")).filter_map(at).max().unwrap_or(body.len());
+        let freed = uses.iter().filter(|op| op.is("memref.dealloc")).filter_map(at).max().unwrap_or(length);
         let last = uses.iter().filter(|op| !op.is("memref.dealloc")).filter_map(at).max();
         let writer = first_writer(buffer);
         plan.buffers.push(Buffer {
