@@ -94,7 +94,8 @@ fn run(cx: &PassCx, module: Op) -> PassResult {
     Ok(())
 }
 
-/// The kernels that somewhere precede a kernel whose blocks need more workgroup memory than [`LARGE_BLOCK`].
+/// The kernels that somewhere precede a kernel whose blocks need more workgroup memory than [`LARGE_BLOCK`], or as much as
+/// its launch says.
 fn before_large_blocks(module: Op) -> HashSet<(String, String)> {
     let bytes = |ty: Type| -> i64 {
         let elements = ty.shape().and_then(|s| s.into_iter().product::<Option<i64>>()).unwrap_or(0);
@@ -102,8 +103,9 @@ fn before_large_blocks(module: Op) -> HashSet<(String, String)> {
     };
     let is_large = |kernel: &Op| {
         let body = kernel.blocks(0).first().map(|b| b.arguments()).unwrap_or_default();
-        body.into_iter().filter(|a| a.ty().is_memref() && is_workgroup(*a)).map(|a| bytes(a.ty())).sum::<i64>()
-            > LARGE_BLOCK
+        let fixed: i64 =
+            body.into_iter().filter(|a| a.ty().is_memref() && is_workgroup(*a)).map(|a| bytes(a.ty())).sum();
+        fixed > LARGE_BLOCK || !kernel.find(&["gpu.dynamic_shared_memory"]).is_empty()
     };
     let kernels = module.find(&["gpu.func"]).into_iter().filter(is_large);
     let large: HashSet<(String, String)> =

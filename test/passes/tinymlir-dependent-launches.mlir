@@ -90,6 +90,17 @@ module attributes {gpu.container_module} {
     gpu.func @large() workgroup(%s: memref<5000xf32, #gpu.address_space<workgroup>>) kernel {
       gpu.return
     }
+    // CHECK-LABEL: gpu.func @before_dynamic
+    // CHECK-NOT:     launch_dependents
+    // CHECK-LABEL: gpu.func @dynamic
+    // CHECK:         nvvm.griddepcontrol{{ +}}launch_dependents
+    gpu.func @before_dynamic() kernel {
+      gpu.return
+    }
+    gpu.func @dynamic() kernel {
+      %s = gpu.dynamic_shared_memory : memref<?xi8, #gpu.address_space<workgroup>>
+      gpu.return
+    }
     // CHECK: memref.global @tinymlir_dependent_launches
     // CHECK-NOT: @tinymlir_dependent_launches
   }
@@ -126,6 +137,9 @@ module attributes {gpu.container_module} {
     %c1 = arith.constant 1 : index
     gpu.launch_func @kernels::@before_large blocks in (%c1, %c1, %c1) threads in (%c1, %c1, %c1)
     gpu.launch_func @kernels::@large blocks in (%c1, %c1, %c1) threads in (%c1, %c1, %c1)
+    %bytes = arith.constant 65536 : i32
+    gpu.launch_func @kernels::@before_dynamic blocks in (%c1, %c1, %c1) threads in (%c1, %c1, %c1)
+    gpu.launch_func @kernels::@dynamic blocks in (%c1, %c1, %c1) threads in (%c1, %c1, %c1) dynamic_shared_memory_size %bytes
     return
   }
   func.func @copies(%w: memref<32xf32>, %x: memref<32xf32>, %y: memref<32xf32>) {
