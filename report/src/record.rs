@@ -91,6 +91,12 @@ impl Recording {
         self.examine(module);
     }
 
+    /// The module before the first pass; one more of them where a file holds several.
+    pub fn input(&mut self, module: Op, text: &State) {
+        self.snapshots.push(Snapshot { title: "input".into(), language: "mlir", text: text.clone(), hunks: None });
+        self.examine(module);
+    }
+
     /// The module as it is after a pass, where there is room for it.
     pub fn snapshot_of_pass(&mut self, pass: &str, module: Op, text: &State) {
         self.examine(module);

@@ -192,8 +192,8 @@ impl Observer for Watch {
         if self.follow.running.is_empty() && self.follow.root != Some(root) {
             self.follow.root = Some(root);
             self.follow.text = state(root, &mut self.recording.sources);
-            if self.by_pass && self.show.report.is_some() && self.recording.snapshots.is_empty() {
-                self.recording.snapshot("input", root);
+            if self.by_pass && self.show.report.is_some() {
+                self.recording.input(root, &self.follow.text);
             }
         }
         if self.follow.root != Some(root) {

@@ -121,7 +121,12 @@ fn texts_and_diffs_go_along_with_the_lines_they_came_from() {
         .map(|p| (files[p[0].as_u64().unwrap() as usize].as_str().unwrap(), p[1].as_u64().unwrap()))
         .collect();
     assert!(places.contains(&("a/layer.mlir", 5)), "{places:?}");
-    // Every operation stands where it is said to stand: a line with a place holds the start of an operation.
+    let fuse = data["steps"].as_array().unwrap().iter().find(|s| s["pass"] == "tinymlir-fuse").unwrap();
+    assert!(fuse["diff"].as_str().unwrap().lines().any(|l| l.starts_with('+') && l.contains("arith.maximumf")));
+}
+
+/// Every operation stands where it is said to stand: a line with a place holds the start of an operation.
+fn check_places(data: &serde_json::Value) {
     for snapshot in data["snapshots"].as_array().unwrap().iter().skip(1) {
         let lines: Vec<&str> = snapshot["text"].as_str().unwrap().lines().collect();
         assert_eq!(lines.len(), snapshot["sources"].as_array().unwrap().len());
@@ -130,8 +135,39 @@ fn texts_and_diffs_go_along_with_the_lines_they_came_from() {
             assert!(number == 0 || !(line.is_empty() || line.starts_with('}') || line.starts_with('^')), "{line}");
         }
     }
-    let fuse = data["steps"].as_array().unwrap().iter().find(|s| s["pass"] == "tinymlir-fuse").unwrap();
-    assert!(fuse["diff"].as_str().unwrap().lines().any(|l| l.starts_with('+') && l.contains("arith.maximumf")));
+}
+
+#[test]
+fn lines_are_those_of_their_operations() {
+    for stages in [CPU, GPU] {
+        let folder = tempfile::tempdir().unwrap();
+        let page = std::fs::read_to_string(page(folder.path(), stages, None)).unwrap();
+        check_places(&data(&page));
+    }
+}
+
+#[test]
+fn several_modules_are_not_compared_with_each_other() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("report.html");
+    let mut watch = Watch::new(Show { report: Some(file.clone()), ..Show::default() });
+    let context = context();
+    for text in [
+        LAYER,
+        "func.func @other(%x: i32) -> i32 {\n  %y = arith.addi %x, %x : i32\n  %z = arith.addi %x, %x : i32\n  %s = arith.muli %y, %z : i32\n  return %s : i32\n}\n",
+    ] {
+        let mut module = parse(&context, text.as_bytes(), "a.mlir").unwrap();
+        run_pipeline_watched(&context, &mut module, "builtin.module(cse)", Some(&mut watch), false).unwrap();
+    }
+    watch.finish().unwrap();
+    let data = data(&std::fs::read_to_string(file).unwrap());
+    let snapshots = data["snapshots"].as_array().unwrap();
+    let titles: Vec<&str> = snapshots.iter().map(|s| s["title"].as_str().unwrap()).collect();
+    assert_eq!(titles, ["input", "cse", "input", "cse"]);
+    assert!(
+        snapshots[2]["hunks"].is_null() && snapshots[3]["hunks"] == serde_json::json!([[3, 5, 3, 4]]),
+        "{snapshots:?}"
+    );
 }
 
 #[test]
