@@ -3,6 +3,7 @@
 //! A pass is one file named after its argument; [`PASSES`] and [`PIPELINES`] list them. The crate knows nothing of the
 //! engine, CUDA or any model: what a pass needs of a chip comes from its options.
 
+mod attention_steps;
 pub mod device;
 mod dialects;
 #[cfg(test)]
@@ -15,6 +16,7 @@ mod matrices;
 pub mod memory;
 pub mod pipelines;
 mod prologue;
+mod row_text;
 mod row_writer;
 pub mod rows;
 mod scatter;

@@ -1,26 +1,24 @@
-//! The text of a kernel, or of a product's prologue, that computes a group of [`crate::rows`] row by row.
+//! The text that computes a row of a group of [`crate::rows`], operation by operation.
 //!
 //! Every operand is read once, 16 bytes at a time where it allows it; what is between stays in registers; reductions go by
 //! shuffles (`templates/row_reduce.mlir`) in a fixed order.
 
 use crate::{
     device::source,
-    ir::{AffineMap, Ctx, Op, Value},
-    kernels::set_whole_body,
+    ir::{AffineMap, Op, Value},
     memory::is_aligned,
     rows::{Group, Kind, Member},
-    schedule::ROW_REDUCE,
 };
 use std::collections::HashMap;
 
 /// The shape of a block's work.
-struct Tile {
-    threads: i64,
+pub struct Tile {
+    pub threads: i64,
     /// Elements that a thread reads together.
-    vector: i64,
+    pub vector: i64,
     /// How often the threads sweep along the columns.
-    sweeps: i64,
-    columns: i64,
+    pub sweeps: i64,
+    pub columns: i64,
 }
 
 impl Tile {
@@ -39,137 +37,37 @@ impl Tile {
     }
 }
 
-/// The template's functions, one reduction for each combiner, and the kernel.
-pub fn module_text(ctx: Ctx, kernel: &Kernel) -> Result<String, String> {
-    let functions = reductions(ctx, &kernel.combiners, kernel.threads)?;
-    Ok(format!("module attributes {{gpu.container_module}} {{\ngpu.module @rows_kernels {{\n{functions}{}}}\n{}}}\n", kernel.device, kernel.host))
-}
-
-/// The template's functions `@combine_*` and `@reduce_*` for each combiner.
-fn reductions(ctx: Ctx, combiners: &[String], threads: i64) -> Result<String, String> {
-    let warps = format!("{} : index", threads / 32);
-    let slots = format!("memref<{}xf32, #gpu.address_space<workgroup>>", threads / 32);
-    let parsed = ROW_REDUCE.instantiate(ctx, &[("#warps", &warps), ("!slots", &slots)])?;
-    let mut functions = String::new();
-    for combiner in combiners {
-        let suffix = combiner.trim_start_matches("arith.");
-        for function in parsed.find(&["func.func"]) {
-            let text = function.to_string();
-            // @combine and @reduce, by names of their own.
-            let text = text.replace("@combine(", &format!("@combine_{suffix}(")).replace("@reduce(", &format!("@reduce_{suffix}("));
-            functions += &text.replace("arith.addf ", &format!("{combiner} ")).replace("f32", combined(combiner));
-            functions.push('\n');
-        }
-    }
-    parsed.destroy();
-    Ok(functions)
-}
-
-/// Gives the functions `@operationN` the bodies of the group's operations.
-pub fn set_operations(kernels: Op, group: &Group) -> Result<(), String> {
-    for (i, member) in group.members.iter().enumerate() {
-        let block = member.op.blocks(0)[0];
-        let mut inputs = block.arguments();
-        inputs.extend(block.ops().into_iter().filter(|o| o.is("linalg.index")).map(|o| o.result(0)));
-        set_whole_body(kernels, &format!("operation{i}"), block, &inputs)?;
-    }
-    Ok(())
-}
-
-/// A product's prologue as text: functions that it calls, the body of `@prologue`, and the operands `%oN` that it reads, from
-/// the number on that it was asked for.
-pub struct PrologueText {
-    pub functions: String,
-    pub body: String,
-    pub buffers: Vec<Value>,
-}
-
-/// The text of a group whose last member makes row `%row` of a product's A in `%stage`, by `threads` threads that all know
-/// `%thread`, `%warp` and `%lane`.
-pub fn prologue(ctx: Ctx, group: &Group, threads: i64, first: usize) -> Result<PrologueText, String> {
-    let mut writer = Writer::new(group);
-    let items = (group.columns + writer.tile.vector - 1) / writer.tile.vector;
-    writer.tile = Tile { threads, sweeps: (items + threads - 1) / threads, ..writer.tile };
-    writer.operands = Some(first);
-    writer.head();
-    // What the first member does not read, such as gain and bias, is read first: where it is constant, before the wait.
-    let start: Vec<Value> = group.members[0].op.operands();
-    for (buffer, axes) in group.members.iter().flat_map(|m| writer.inputs(m)).collect::<Vec<_>>() {
-        if !start.contains(&buffer) && group.reads().any(|v| v == buffer) {
-            writer.value(buffer, &axes);
-        }
-    }
-    for (i, member) in group.members.iter().enumerate() {
-        writer.member(i, member);
-    }
-    writer.stage(group.members.last().and_then(|m| m.op.operands().last().copied()).ok_or("internal error: an empty group")?)?;
-    let functions = reductions(ctx, &combiners(group), threads)? + &writer.functions;
-    Ok(PrologueText { functions, body: writer.text, buffers: writer.buffers })
-}
-
-/// The element type that a combiner combines.
-fn combined(combiner: &str) -> &'static str {
-    if combiner.ends_with('f') { "f32" } else { "i32" }
-}
-
 /// The element type of a buffer, as text.
-fn element(buffer: Value) -> String {
+pub fn element(buffer: Value) -> String {
     buffer.ty().element().map_or_else(|| "f32".into(), |e| e.to_string())
-}
-
-/// The combiners of a group's reductions, each once.
-fn combiners(group: &Group) -> Vec<String> {
-    let mut combiners: Vec<String> = vec![];
-    for member in &group.members {
-        if let Kind::Reduce { combiner, .. } = &member.kind
-            && !combiners.contains(combiner)
-        {
-            combiners.push(combiner.clone());
-        }
-    }
-    combiners
-}
-
-/// A kernel as text, with what it is called on.
-pub struct Kernel {
-    pub name: String,
-    pub threads: i64,
-    combiners: Vec<String>,
-    pub buffers: Vec<Value>,
-    device: String,
-    host: String,
 }
 
 /// Where a value lives: in each thread for its columns, or the same in all threads.
 #[derive(Clone)]
-enum Place {
+pub enum Place {
     Lanes(String),
     Row(String),
 }
 
-struct Writer<'a> {
-    group: &'a Group,
-    tile: Tile,
-    text: String,
-    functions: String,
-    buffers: Vec<Value>,
+/// The text of a group's operations, as far as it is written.
+pub struct Writer<'a> {
+    pub group: &'a Group,
+    pub tile: Tile,
+    pub text: String,
+    pub functions: String,
+    pub buffers: Vec<Value>,
     /// What a buffer holds, for those that the group wrote, and what was read, by buffer and map.
     values: HashMap<Value, Place>,
     read: HashMap<(Value, Vec<Option<usize>>), Place>,
     next: usize,
     /// The types of the reductions' slots.
-    slots: Vec<String>,
+    pub slots: Vec<String>,
     /// For a prologue the number of its first operand among its kernel's.
-    operands: Option<usize>,
-}
-
-/// The kernel of a group: a block computes a row.
-pub fn kernel(group: &Group) -> Kernel {
-    Writer::new(group).write()
+    pub operands: Option<usize>,
 }
 
 impl<'a> Writer<'a> {
-    fn new(group: &'a Group) -> Self {
+    pub fn new(group: &'a Group) -> Self {
         Writer {
             group,
             tile: Tile::of(group.columns),
@@ -204,44 +102,12 @@ impl<'a> Writer<'a> {
         self.operands.map_or(format!("%b{place}"), |first| format!("%o{}", first + place))
     }
 
-    fn write(mut self) -> Kernel {
-        self.head();
-        for (i, member) in self.group.members.iter().enumerate() {
-            self.member(i, member);
-        }
-        self.stores();
-        let lanes = self.tile.threads;
-        let rows: i64 = self.group.rows.iter().product();
-        let parameters: Vec<String> = self.buffers.iter().enumerate().map(|(i, b)| format!("%b{i}: {}", b.ty())).collect();
-        // Every thread reads all slots, which LLVM joins to loads of 16 bytes.
-        let slot = |(i, ty): (usize, &String)| format!("%slots{i}: {ty} {{llvm.align = 16 : i64}}");
-        let slots: Vec<String> = self.slots.iter().enumerate().map(slot).collect();
-        let slots = if slots.is_empty() { String::new() } else { format!(" workgroup({})", slots.join(", ")) };
-        let parameters = parameters.join(", ");
-        let combiners = combiners(self.group);
-        let verbs: Vec<&str> = combiners.iter().map(|c| c.trim_start_matches("arith.").trim_end_matches('f')).collect();
-        let made = self.group.members.last().and_then(|m| m.op.operands().last().copied()).map_or_else(|| "f32".into(), element);
-        let name = format!("rows_{}_{}x{}_{made}", verbs.join("_"), rows, self.group.columns);
-        let device = format!(
-            "{}gpu.func @{name}({parameters}){slots} kernel attributes {{known_block_size = array<i32: {lanes}, 1, 1>}} {{\n{}    gpu.return\n}}\n",
-            self.functions, self.text
-        );
-        let arguments: Vec<String> = self.buffers.iter().enumerate().map(|(i, b)| format!("%b{i} : {}", b.ty())).collect();
-        let host = format!(
-            "func.func private @rows({parameters}) attributes {{tinymlir.kernel}} {{\n%c1 = arith.constant 1 : index\n\
-             %rows = arith.constant {rows} : index\n%threads = arith.constant {lanes} : index\n\
-             gpu.launch_func @rows_kernels::@{name} blocks in (%rows, %c1, %c1) threads in (%threads, %c1, %c1) args({})\nreturn\n}}\n",
-            arguments.join(", ")
-        );
-        Kernel { name, threads: lanes, combiners, buffers: self.buffers, device, host }
-    }
-
     fn slots_type(&self, element: &str) -> String {
         format!("memref<{}x{element}, #gpu.address_space<workgroup>>", self.tile.threads / 32)
     }
 
     /// Constants, the thread's place and the row's coordinates.
-    fn head(&mut self) {
+    pub fn head(&mut self) {
         let Tile { threads, vector, columns, .. } = self.tile;
         for (name, value) in [("zero", 0), ("warp_size", 32), ("width", vector), ("columns", columns), ("last", columns - vector)] {
             self.line(&format!("%{name} = arith.constant {value} : index"));
@@ -300,7 +166,7 @@ impl<'a> Writer<'a> {
     }
 
     /// What an operand holds at the block's row.
-    fn value(&mut self, buffer: Value, axes: &[Option<usize>]) -> Place {
+    pub fn value(&mut self, buffer: Value, axes: &[Option<usize>]) -> Place {
         if let Some(place) = self.values.get(&buffer) {
             return place.clone();
         }
@@ -342,13 +208,13 @@ impl<'a> Writer<'a> {
     }
 
     /// A member's operands with the group's dimension along each axis.
-    fn inputs(&self, member: &Member) -> Vec<(Value, Vec<Option<usize>>)> {
+    pub fn inputs(&self, member: &Member) -> Vec<(Value, Vec<Option<usize>>)> {
         let axes = |map: &AffineMap| map.dims().into_iter().map(|d| d.map(|d| member.dims[d])).collect();
         member.op.operands().into_iter().zip(member.op.linalg_maps().iter().map(axes)).collect()
     }
 
     /// Writes what `result` holds to the row's place in workgroup memory.
-    fn stage(&mut self, result: Value) -> Result<(), String> {
+    pub fn stage(&mut self, result: Value) -> Result<(), String> {
         let Some(Place::Lanes(value)) = self.values.get(&result).cloned() else {
             return Err("internal error: a prologue makes no row".into());
         };
@@ -363,7 +229,7 @@ impl<'a> Writer<'a> {
         Ok(())
     }
 
-    fn member(&mut self, i: usize, member: &Member) {
+    pub fn member(&mut self, i: usize, member: &Member) {
         let maps = member.op.linalg_maps();
         let axes = |map: usize| -> Vec<Option<usize>> { maps[map].dims().into_iter().map(|d| d.map(|d| member.dims[d])).collect() };
         let operands = member.op.operands();
@@ -473,7 +339,7 @@ impl<'a> Writer<'a> {
     }
 
     /// Writes what something outside of the group reads.
-    fn stores(&mut self) {
+    pub fn stores(&mut self) {
         let members: Vec<Op> = self.group.members.iter().map(|m| m.op).chain(self.group.fills()).collect();
         let mut done = vec![];
         for member in self.group.members.iter().rev() {

@@ -10,12 +10,13 @@
 //! the scores, such as a mask; everything between must be read by nothing else. What it leaves, with a remark, goes to the kernels for products and rows.
 
 use crate::{
+    attention_steps::{Score, Step, exponential, is_causal, last_writer, only_used_by, reduction},
     contraction::Contraction,
     device::source,
-    epilogue::{self, fill_before},
+    epilogue,
     host::{Operand, Text, Workspaces},
     ir::{Op, Pass, PassCx, PassResult, Value},
-    kernels::{Instance, Kernels, set_body},
+    kernels::{Instance, Kernels},
     matrices::Matrices,
     memory::{between, erase_unread, may_alias, outputs, touches, writes},
     schedule::{ATTENTION, ATTENTION_ROW},
@@ -72,20 +73,6 @@ struct Chain {
     second: Op,
     /// Everything that the kernel replaces, in order; the last one is where it is launched.
     ops: Vec<Op>,
-}
-
-/// An elementwise operation that makes scores: the argument of its body that is the product, and the operand beside it.
-struct Score {
-    op: Op,
-    product: Value,
-    extra: Option<usize>,
-}
-
-/// An elementwise operation with its input of the chain, in place or not.
-struct Step {
-    op: Op,
-    /// The arguments of its body that stand for the elements of each input buffer, in the order asked for.
-    arguments: Vec<Value>,
 }
 
 impl Chain {
@@ -280,233 +267,10 @@ impl Chain {
     }
 }
 
-impl Step {
-    /// The two input buffers of an elementwise operation whose body is just `name` of the elements of an array of the
-    /// output's shape and of one that has an element a row.
-    fn of(op: Op, name: &str) -> Option<(Vec<Value>, Step)> {
-        let step = Step::elementwise(op)?;
-        let last = op.blocks(0).first()?.terminator().operands().first()?.def()?;
-        step.rows(last, name)
-    }
-
-    fn elementwise(op: Op) -> Option<Step> {
-        let loops = op.linalg_maps().first()?.num_dims();
-        let plain = op.is("linalg.generic") && op.linalg_num_parallel() == loops && outputs(op).len() == 1;
-        plain.then(|| Step { op, arguments: vec![] })
-    }
-
-    /// Whether `last` is `name` of two arguments, the second one of which moves with the rows only.
-    fn rows(mut self, last: Op, name: &str) -> Option<(Vec<Value>, Step)> {
-        let block = *self.op.blocks(0).first()?;
-        let [a, b] = last.operands()[..] else { return None };
-        if !last.is(name) {
-            return None;
-        }
-        let arguments = block.arguments();
-        let place = |v: Value| arguments.iter().position(|x| *x == v);
-        let (full, row) = (place(a)?, place(b)?);
-        let maps = self.op.linalg_maps();
-        let (all, rows) = (maps[full].dims(), maps[row].dims());
-        let column = all.last().copied().flatten()?;
-        // In the order of the output, and the same without the columns.
-        (rows[..] == all[..all.len() - 1] && !rows.contains(&Some(column))).then_some(())?;
-        self.arguments = vec![a, b];
-        Some((vec![self.op.operand(full), self.op.operand(row)], self))
-    }
-}
-
-/// The inputs of `exp(x - maximum of the row)`.
-fn exponential(op: Op) -> Option<(Vec<Value>, Step)> {
-    let step = Step::elementwise(op)?;
-    let exp = op.blocks(0).first()?.terminator().operands().first()?.def().filter(|d| d.is("math.exp"))?;
-    let maps = op.linalg_maps();
-    let identity = maps.last()?.is_identity();
-    let (inputs, step) = step.rows(exp.operand(0).def()?, "arith.subf")?;
-    identity.then_some((inputs, step))
-}
-
-impl Score {
-    /// An elementwise operation on products, whose body is plain arithmetic and indices, with the product.
-    fn of(op: Op) -> Option<(Op, Score)> {
-        Step::elementwise(op)?;
-        let body = *op.blocks(0).first()?;
-        let arguments = body.arguments();
-        let inside = body.ops();
-        let known =
-            |v: &Value| arguments.contains(v) || v.def().is_some_and(|d| d.is("arith.constant") || inside.contains(&d));
-        let plain = inside.iter().all(|o| {
-            let name = o.name();
-            let kind =
-                name.starts_with("arith.") || name.starts_with("math.") || name == "linalg.index" || name == "linalg.yield";
-            kind && o.operands().iter().all(known)
-        });
-        let maps = op.linalg_maps();
-        let rank = maps.first()?.num_dims();
-        (plain && (2..=3).contains(&rank) && maps.last()?.is_identity()).then_some(())?;
-        let mut found = None;
-        let mut extra = None;
-        for (i, argument) in arguments.iter().enumerate().filter(|(_, a)| !a.uses().is_empty()) {
-            let operand = op.operand(i);
-            let product = last_writer(op, operand).filter(|w| maps[i].is_identity() && Contraction::of(*w).is_ok());
-            match (product, &found, &extra) {
-                (Some(product), None, _) => found = Some((product, *argument)),
-                (None, _, None) => {
-                    let axes = maps[i].dims().into_iter().zip(maps[i].constants());
-                    let simple = axes.into_iter().all(|(dim, constant)| dim.is_some() || constant == Some(0));
-                    (simple && operand.ty().memref()?.space.is_none()).then_some(())?;
-                    extra = Some(i);
-                }
-                _ => return None,
-            }
-        }
-        let (first, product) = found?;
-        Some((first, Score { op, product, extra }))
-    }
-
-    /// The condition outside of which the score is minus infinity whatever the product is.
-    fn kept(&self) -> Option<Value> {
-        let select = self.op.blocks(0).first()?.terminator().operands().first()?.def().filter(|d| d.is("arith.select"))?;
-        let low = select.operand(2).def()?.attr("value")?.to_string();
-        let condition = select.operand(0);
-        let mut left = vec![condition];
-        while let Some(value) = left.pop() {
-            if value == self.product {
-                return None;
-            }
-            left.extend(value.def().map(|d| d.operands()).unwrap_or_default());
-        }
-        low.starts_with("0xFF800000").then_some(condition)
-    }
-
-    /// Gives the template's function `name` this operation's body as far as it makes `results`. Its arguments from `first`
-    /// on are batch, row, key and the extra operand; the product, where there is one, comes before.
-    fn set(&self, kernels: Op, name: &str, results: &[Value], first: usize) -> Result<(), String> {
-        let block = self.op.blocks(0)[0];
-        let maps = self.op.linalg_maps();
-        let rank = maps[0].num_dims();
-        set_body(kernels, name, block, results, |arguments, end| {
-            let places = &arguments[first + 3 - rank..first + 3];
-            let mut bound = vec![];
-            match first {
-                0 => {
-                    let zero = end.build_before(&[], "", "%zero = arith.constant 0.0 : f32\nreturn %zero : f32")?;
-                    bound.push((self.product, zero[0]));
-                }
-                _ => bound.push((self.product, arguments[0])),
-            }
-            for index in block.ops().into_iter().filter(|o| o.is("linalg.index")) {
-                let dim = index.attr("dim").and_then(|a| a.as_int()).unwrap_or(0) as usize;
-                bound.push((index.result(0), places[dim]));
-            }
-            if let Some(extra) = self.extra {
-                let array = arguments[first + 3];
-                let element = self.op.operand(extra).ty().element().ok_or("internal error: no element type")?;
-                let names: Vec<String> = (0..rank).map(|i| format!("i{i}")).collect();
-                // Rows and keys past the last ones read the last element.
-                let (mut text, mut list) = ("%zero = arith.constant 0 : index\n%one = arith.constant 1 : index\n".to_string(), vec![]);
-                for (axis, dim) in maps[extra].dims().into_iter().enumerate() {
-                    let Some(dim) = dim else {
-                        list.push("%zero".to_string());
-                        continue;
-                    };
-                    text += &format!(
-                        "%axis{axis} = arith.constant {axis} : index\n%n{axis} = memref.dim %x, %axis{axis} : {ty}\n\
-                         %last{axis} = arith.subi %n{axis}, %one : index\n%at{axis} = arith.minui %i{dim}, %last{axis} : index\n",
-                        ty = array.ty()
-                    );
-                    list.push(format!("%at{axis}"));
-                }
-                let mut inputs = vec![("x", array)];
-                inputs.extend(names.iter().map(String::as_str).zip(places.iter().copied()));
-                text += &format!("%v = memref.load %x[{}] : {}\nreturn %v : {element}", list.join(", "), array.ty());
-                let loaded = end.build_before(&inputs, "", &text)?;
-                bound.push((block.arguments()[extra], loaded[0]));
-            }
-            Ok(bound)
-        })
-    }
-}
-
 /// The type of a buffer with everything but its rank and element left open.
 fn dynamic_type(buffer: Value) -> String {
     let ty = buffer.ty();
     let (rank, element) = (ty.shape().map_or(0, |s| s.len()), ty.element().map(|e| e.to_string()).unwrap_or_default());
     let (sizes, strides) = ("?x".repeat(rank), vec!["?"; rank].join(", "));
     format!("memref<{sizes}{element}, strided<[{strides}], offset: ?>>")
-}
-
-/// A reduction over the columns of an array, with the fill of its output.
-struct Reduction {
-    op: Op,
-    fill: Op,
-}
-
-/// The reduction of `input` by one of these operations that made what `user` finds in `output`.
-fn reduction(user: Op, output: Value, input: Value, names: &[&str]) -> Option<Reduction> {
-    let op = last_writer(user, output)?;
-    let maps = op.linalg_maps();
-    let [read, written] = maps[..] else { return None };
-    let (all, rows) = (read.dims(), written.dims());
-    let over_columns = read.is_identity() && rows[..] == all[..all.len().saturating_sub(1)];
-    let last = op.blocks(0).first()?.terminator().operands().first()?.def()?;
-    let arguments = op.blocks(0).first()?.arguments();
-    let direct = names.contains(&last.name().as_str()) && last.operands().iter().all(|v| arguments.contains(v));
-    let both = last.operands().first() != last.operands().get(1);
-    let parallel = op.linalg_num_parallel() + 1 == all.len();
-    let fits = op.is("linalg.generic") && over_columns && direct && both && parallel && op.operand(0) == input;
-    let (fill, constant) = fill_before(op, output)?;
-    let value = constant.def().and_then(|d| d.attr("value"))?.to_string();
-    // A NaN is neutral for maxnumf, which keeps the number.
-    let neutral = match last.name().as_str() {
-        "arith.addf" => value.starts_with("0.000000e+00"),
-        "arith.maxnumf" => ["0xFF800000", "0xFFC00000", "0x7FC00000"].iter().any(|low| value.starts_with(low)),
-        _ => value.starts_with("0xFF800000"),
-    };
-    (fits && neutral).then_some(Reduction { op, fill })
-}
-
-/// The operation before `op` in its block that last touched a buffer for writing.
-fn last_writer(op: Op, buffer: Value) -> Option<Op> {
-    let ops = op.block()?.ops();
-    let place = ops.iter().position(|o| *o == op)?;
-    let writer = ops[..place].iter().rev().find(|o| writes(**o, buffer))?;
-    (writer.is_linalg() && outputs(*writer).contains(&buffer)).then_some(*writer)
-}
-
-/// Whether the uses of a buffer, through any view, are these operations and its deallocation.
-fn only_used_by(buffer: Value, ops: &[Op]) -> bool {
-    let own = buffer.def().is_some_and(|d| d.is("memref.alloc"));
-    let mut left = vec![buffer];
-    while let Some(value) = left.pop() {
-        for (user, _) in value.uses() {
-            if user.results().len() == 1 && user.result(0).ty().is_memref() && source(user.result(0)) == buffer {
-                left.push(user.result(0));
-            } else if !user.is("memref.dealloc") && !ops.contains(&user) {
-                return false;
-            }
-        }
-    }
-    own
-}
-
-/// Whether scores are minus infinity wherever the column's index is greater than the row's.
-fn is_causal(score: Op) -> bool {
-    let body = score.blocks(0)[0];
-    let Some(select) = body.terminator().operands().first().and_then(|v| v.def()).filter(|d| d.is("arith.select")) else {
-        return false;
-    };
-    let low = select.operand(2).def().and_then(|d| d.attr("value")).map(|v| v.to_string()).unwrap_or_default();
-    let Some(compare) = select.operand(0).def().filter(|d| d.is("arith.cmpi")) else { return false };
-    let rank = score.linalg_maps().first().map_or(0, |m| m.num_dims()) as i64;
-    let dim = |v: Value| v.def().filter(|d| d.is("linalg.index")).and_then(|d| d.attr("dim")).and_then(|a| a.as_int());
-    let (a, b) = (dim(compare.operand(0)), dim(compare.operand(1)));
-    let (row, column) = (Some(rank - 2), Some(rank - 1));
-    // arith.cmpi's predicates: 3 sle, 5 sge, 7 ule, 9 uge.
-    let predicate = compare.attr("predicate").and_then(|p| p.as_int());
-    let keeps = match predicate {
-        Some(3 | 7) => (a, b) == (column, row),
-        Some(5 | 9) => (a, b) == (row, column),
-        _ => false,
-    };
-    keeps && low.starts_with("0xFF800000")
 }

@@ -13,7 +13,7 @@ use crate::{
     ir::{Failed, Op, Pass, PassCx, PassResult, Value},
     kernels::Kernels,
     memory::{erase_unread, outputs},
-    row_writer::{self, Kernel, module_text, set_operations},
+    row_text::{self, Kernel, module_text, set_operations},
     rows::{Group, Kind, move_definition},
     schedule::ROW_REDUCE,
 };
@@ -62,7 +62,7 @@ fn emit(cx: &PassCx, module: Op, kernels: &mut Kernels, group: Group) -> PassRes
     for member in &group.members {
         member.op.operands().into_iter().for_each(|v| move_definition(v, at));
     }
-    let kernel = row_writer::kernel(&group);
+    let kernel = row_text::kernel(&group);
     let text = cx.check(first, module_text(module.ctx(), &kernel))?;
     let parsed = Op::parse(module.ctx(), &text, ROW_REDUCE.file).ok_or(Failed);
     let parsed = parsed.map_err(|_| cx.error(first, &format!("internal error: no kernel of\n{text}")))?;

@@ -20,7 +20,7 @@ use crate::{
     memory::is_aligned,
     kernels::{Instance, Kernels, set_whole_body},
     prologue::{self, Prologue},
-    row_writer,
+    row_text,
     scatter::{self, Scatter},
     schedule::{Kind, Layout, PRODUCTS, Precision, Product, SKINNY_STEP, SKINNY_THREADS, SPLIT_REDUCE, chip_number, splits},
     warpgroups,
@@ -284,7 +284,7 @@ impl Call {
         }
         // Behind them those of the prologue.
         let prologue = match &self.prologue {
-            Some(p) => Some(cx.check(self.op, row_writer::prologue(module.ctx(), &p.group, SKINNY_THREADS, buffers.len()))?),
+            Some(p) => Some(cx.check(self.op, row_text::prologue(module.ctx(), &p.group, SKINNY_THREADS, buffers.len()))?),
             None => None,
         };
         let written = buffers.len();
@@ -325,7 +325,7 @@ impl Call {
                 scatter.set(kernels, i, &buffers[..written])?;
             }
             if let Some(prologue) = &self.prologue {
-                row_writer::set_operations(kernels, &prologue.group)?;
+                row_text::set_operations(kernels, &prologue.group)?;
             }
             if split { Ok(()) } else { fill_body(kernels) }
         };
