@@ -19,7 +19,8 @@ BUDGET = float(os.environ.get("CARD_BUDGET", "440"))
 START = time.time()
 BIN = os.path.join(HERE, "bin")
 SCRATCH = os.path.join(HERE, "scratch")
-TORCH = os.path.join(HERE, "test", "cases", "torch")
+# Groups of modules with arrays beside them.
+ARRAYS = ("torch", "written")
 CASES = ["gelu", "softmax", "layer_norm", "matmul", "gather", "attention"]
 ENVIRONMENT = dict(
     os.environ,
@@ -149,7 +150,7 @@ def reported():
     os.chmod(os.path.join(shims, "tinymlir-runner"), 0o755)
     lit = "import sys; sys.path.insert(0, %r); from lit.main import main; main()" % os.path.join(HERE, "lit")
     jobs = []
-    sets = sorted(n for n in os.listdir(os.path.join(HERE, "test", "cases")) if n not in ("torch", "README.md"))
+    sets = sorted(n for n in os.listdir(os.path.join(HERE, "test", "cases")) if n not in ARRAYS and os.path.isdir(os.path.join(HERE, "test", "cases", n)))
     for name, tools, tests in (
         ("reported", shims, ["test/cases/" + n for n in sets]),
         ("programs", shims, ["test/run/programs"]),
@@ -196,20 +197,22 @@ def outcome(status, text):
 
 def torch():
     jobs = []
-    for entry in json.load(open(os.path.join(TORCH, "index.json"))):
-        folder = os.path.join(TORCH, entry["name"])
-        for prefix in ("", "alt.") if entry["dynamic"] else ("",):
-            command = runner(os.path.join(folder, "module.mlir"), "--gpu", "--strict-args")
-            command += ["--rtol", str(entry["tolerance"]), "--atol", str(entry["tolerance"])]
-            for i in range(entry["inputs"]):
-                command += ["--arg", "%d=%s/%sin%d.npy" % (i, folder, prefix, i)]
-            for i in range(entry["outputs"]):
-                command += ["--expect", "%d=%s/%sout%d.npy" % (i, folder, prefix, i)]
-            jobs.append(job("torch", prefix + entry["name"], command, "checks.log"))
+    for group in ARRAYS:
+        at = os.path.join(HERE, "test", "cases", group)
+        for entry in json.load(open(os.path.join(at, "index.json"))):
+            folder = os.path.join(at, entry["name"])
+            for prefix in ("", "alt.") if entry["dynamic"] else ("",):
+                command = runner(os.path.join(folder, "module.mlir"), "--gpu", "--strict-args")
+                command += ["--rtol", str(entry["tolerance"]), "--atol", str(entry["tolerance"])]
+                for i in range(entry["inputs"]):
+                    command += ["--arg", "%d=%s/%sin%d.npy" % (i, folder, prefix, i)]
+                for i in range(entry["outputs"]):
+                    command += ["--expect", "%d=%s/%sout%d.npy" % (i, folder, prefix, i)]
+                jobs.append(job(group, prefix + entry["name"], command, "checks.log"))
     together(jobs)
     for group, name, verdict, detail in list(results):
-        name = "torch/" + name.removeprefix("alt.")
-        if group == "torch" and cases.get(name, "right") == "right":
+        name = group + "/" + name.removeprefix("alt.")
+        if group in ARRAYS and cases.get(name, "right") == "right":
             # status 1: [PLACE] error: MESSAGE
             known = detail.partition(": ")[2]
             cases[name] = "right" if verdict == "ok" else outcome(1 if detail.startswith("status 1:") else None, known)
