@@ -3,6 +3,10 @@
 //! - A constant whose elements are not in the file: IR that was printed with large constants left out still parses, and
 //!   upstream finds out when it translates to LLVM IR.
 //! - A tensor with an encoding, such as a sparse one: everything after would take it for dense.
+//! - A constant with more bytes than the machine has memory.
+//! - Floats of less than 16 bits in host code: no target has an arithmetic for them.
+//! - `tinymlir.name` that is no string or that two arguments of a function have, and `tinymlir.range` that is not two increasing
+//!   integers for an argument of integers.
 //! - A module inside of the module: what works on functions does not look into it.
 //! - A public function with the name of a C function that compiled code calls (`exp`, `memcpy`): the calls would end in the
 //!   user's function. A private one is renamed. `malloc` and `free` are not called and free to use.
@@ -10,11 +14,12 @@
 //!
 //! Runs first in the optimize and the bufferize stage.
 
-use crate::ir::{Op, Pass, PassCx, PassResult, Value};
+use crate::ir::{Op, Pass, PassCx, PassResult, Type, Value};
+use std::{collections::HashSet, sync::OnceLock};
 
 pub static PASS: Pass = Pass {
     argument: "tinymlir-verify-input",
-    description: "Refuse constants without elements, encoded tensors, nested modules, clashes with C functions and barriers that not all threads reach",
+    description: "Refuse constants without elements or beyond memory, encoded tensors, small floats, wrong attributes, nested modules, clashes with C functions and barriers that not all threads reach",
     anchor: "builtin.module",
     options: &[],
     statistics: &[],
@@ -45,6 +50,16 @@ fn run(cx: &PassCx, module: Op) -> PassResult {
         if let Some(value) = op.results().into_iter().chain(arguments).find(encoded) {
             return Err(cx.error(op, &format!("has a value of type {}: tensors with an encoding are not supported (lower them first)", value.ty())));
         }
+        let small = |v: &Value| is_small_float(v.ty()) && op.parent_named("gpu.module").is_none();
+        if let Some(value) = op.results().into_iter().find(small) {
+            let ty = value.ty();
+            return Err(cx.error(op, &format!("has a value of type {ty}: floats of less than 16 bits are not supported (use f16 or bf16)")));
+        }
+        let constant = ["arith.constant", "tosa.const"].contains(&op.name().as_str());
+        if let Some(bytes) = constant.then(|| bytes(op.result(0).ty())).flatten().filter(|bytes| *bytes > memory()) {
+            let fact = format!("has {bytes} bytes, more than this machine's memory of {}", memory());
+            return Err(cx.error(op, &format!("{fact} (make it smaller, or broadcast a smaller one)")));
+        }
         if op.is("gpu.barrier")
             && let Some((around, name)) = divergent(op)
         {
@@ -53,6 +68,11 @@ fn run(cx: &PassCx, module: Op) -> PassResult {
                 "is reached by some threads of a block only, which is undefined and may hang (move it out of the branch)",
                 (around.loc(), &format!("whether '{name}' runs it depends on the thread")),
             ));
+        }
+    }
+    for function in module.body().into_iter().filter(|op| op.is("func.func")) {
+        if let Err(fault) = argument_attributes(function) {
+            result = Err(cx.error(function, &fault));
         }
     }
     for function in module.body().into_iter().filter(|op| op.is("func.func") && !op.blocks(0).is_empty()) {
@@ -68,6 +88,47 @@ fn run(cx: &PassCx, module: Op) -> PassResult {
         }
     }
     result
+}
+
+fn is_small_float(ty: Type) -> bool {
+    let element = ty.element().unwrap_or(ty);
+    element.is_float() && element.bytes().is_some_and(|bytes| bytes < 2)
+}
+
+/// The bytes of a value of a static shape; `None` where there is no such number.
+fn bytes(ty: Type) -> Option<i64> {
+    ty.shape()?.into_iter().try_fold(ty.element()?.bytes()?, |n, size| n.checked_mul(size?))
+}
+
+/// The bytes of the machine's memory; no limit where the system does not tell.
+fn memory() -> i64 {
+    static MEMORY: OnceLock<i64> = OnceLock::new();
+    *MEMORY.get_or_init(|| {
+        let text = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
+        let total = text.lines().find_map(|line| line.strip_prefix("MemTotal:")?.trim().strip_suffix(" kB")?.parse::<i64>().ok());
+        total.map_or(i64::MAX, |kilobytes| kilobytes * 1024)
+    })
+}
+
+/// What is wrong with the names and ranges of a function's arguments.
+fn argument_attributes(function: Op) -> Result<(), String> {
+    let Some(ty) = function.attr("function_type").and_then(|ty| ty.as_type()) else { return Ok(()) };
+    let mut names = HashSet::new();
+    for (i, ty) in ty.function().map_or(vec![], |(inputs, _)| inputs).into_iter().enumerate() {
+        if let Some(name) = function.arg_attr(i, "tinymlir.name") {
+            let text = name.as_str().ok_or(format!("has {name} as 'tinymlir.name' of argument {i} (give a string)"))?;
+            if !names.insert(text.clone()) {
+                return Err(format!("has two arguments with the 'tinymlir.name' \"{text}\" (rename one)"));
+            }
+        }
+        let Some(range) = function.arg_attr(i, "tinymlir.range") else { continue };
+        let bounds: Option<Vec<i64>> = range.elements().unwrap_or_default().into_iter().map(|bound| bound.as_int()).collect();
+        if !bounds.is_some_and(|b| b.len() == 2 && b[0] < b[1]) || !ty.element().unwrap_or(ty).is_integer_or_index() {
+            let remedy = "(give [FIRST, END] to an argument of integers)";
+            return Err(format!("has {range} as 'tinymlir.range' of argument {i}, which is of type {ty} {remedy}"));
+        }
+    }
+    Ok(())
 }
 
 /// Functions of libm that `math` operations become, as double; float and long double have a suffix.

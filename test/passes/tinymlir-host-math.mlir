@@ -95,3 +95,12 @@ func.func @powers(%x: f64, %n: index) -> f64 {
   %r = math.fpowi %x, %n : f64, index
   return %r : f64
 }
+
+// Tensors are left to the pass that makes loops of them.
+// CHECK-LABEL: func.func @tensors(
+// CHECK-NEXT:    math.tanh %{{.*}} : tensor<4xf32>
+// CHECK-NEXT:    return
+func.func @tensors(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %r = math.tanh %x : tensor<4xf32>
+  return %r : tensor<4xf32>
+}

@@ -78,3 +78,48 @@ module {
     return
   }
 }
+
+// -----
+
+func.func @too_large() -> tensor<1048576x1048576x1048576xf32> {
+  // expected-error-re @+1 {{'arith.constant' op has 4611686018427387904 bytes, more than this machine's memory of {{[0-9]+}} (make it smaller, or broadcast a smaller one)}}
+  %c = arith.constant dense<1.0> : tensor<1048576x1048576x1048576xf32>
+  return %c : tensor<1048576x1048576x1048576xf32>
+}
+
+// -----
+
+func.func @small_floats(%x: tensor<4xf32>) -> tensor<4xf32> {
+  // expected-error @+1 {{'arith.truncf' op has a value of type tensor<4xf8E4M3FN>: floats of less than 16 bits are not supported (use f16 or bf16)}}
+  %t = arith.truncf %x : tensor<4xf32> to tensor<4xf8E4M3FN>
+  %r = arith.extf %t : tensor<4xf8E4M3FN> to tensor<4xf32>
+  return %r : tensor<4xf32>
+}
+
+// -----
+
+// expected-error @+1 {{'func.func' op has two arguments with the 'tinymlir.name' "x" (rename one)}}
+func.func @twice(%x: tensor<4xf32> {tinymlir.name = "x"}, %y: tensor<4xf32> {tinymlir.name = "x"}) {
+  return
+}
+
+// -----
+
+// expected-error @+1 {{'func.func' op has 3 : i32 as 'tinymlir.name' of argument 0 (give a string)}}
+func.func @number(%x: tensor<4xf32> {tinymlir.name = 3 : i32}) {
+  return
+}
+
+// -----
+
+// expected-error @+1 {{'func.func' op has [4] as 'tinymlir.range' of argument 0, which is of type tensor<4xi32> (give [FIRST, END] to an argument of integers)}}
+func.func @half_range(%x: tensor<4xi32> {tinymlir.range = [4]}) {
+  return
+}
+
+// -----
+
+// expected-error @+1 {{'func.func' op has [0, 4] as 'tinymlir.range' of argument 0, which is of type tensor<4xf32> (give [FIRST, END] to an argument of integers)}}
+func.func @range_of_floats(%x: tensor<4xf32> {tinymlir.range = [0, 4]}) {
+  return
+}
