@@ -2,15 +2,19 @@
 //!
 //! Runs upstream's ownership-based deallocation on the functions that `tinymlir-entry-arguments` marked. Upstream's own
 //! pipeline runs on whole modules and stops at any `memref.dealloc`, so that a module with one hand-written function on
-//! memrefs could not be compiled. Runs last in the bufferize stage, once for every target, and removes the marks.
+//! memrefs could not be compiled. Runs last in the bufferize stage, once for every target, and replaces the marks by
+//! `tinymlir.read_only`: arguments of such a function that lack `tinymlir.writable` are not written to.
 //!
 //! It refuses what `ownership-based-buffer-deallocation` refuses.
 
 use crate::{
-    ir::{Op, Pass, PassCx, PassResult},
+    ir::{Attr, Op, Pass, PassCx, PassResult},
     tinymlir_entry_arguments::BUFFERIZED,
 };
 use mlir_sys::*;
+
+/// On a function: its arguments without `tinymlir.writable` are not written to.
+pub const READ_ONLY: &str = "tinymlir.read_only";
 
 pub static PASS: Pass = Pass {
     argument: "tinymlir-deallocate",
@@ -35,6 +39,7 @@ fn run(cx: &PassCx, module: Op) -> PassResult {
             continue;
         }
         any = true;
+        function.set_attr(READ_ONLY, Attr::unit(module.ctx()));
         cx.run_pipeline(
             "expand-realloc{emit-deallocs=false},canonicalize,ownership-based-buffer-deallocation,canonicalize,buffer-deallocation-simplification",
             function,

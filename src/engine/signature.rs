@@ -144,7 +144,7 @@ pub struct Argument {
     /// `tinymlir.range`: the integers `lo..hi` that the function can take.
     pub range: Option<(i64, i64)>,
     /// Whether the function may write to it: what is marked `tinymlir.writable`, and a memref, unless our pipeline made it
-    /// from a tensor (which `tinymlir.bufferized` on the function tells).
+    /// from a tensor (which `tinymlir.read_only` on the function tells).
     pub writable: bool,
     /// `tinymlir.host`: host code touches it, so that it must lie in memory that host and GPU share.
     pub host: bool,
@@ -185,7 +185,7 @@ impl Signature {
         let (inputs, outputs) = function.attr(ty)?.as_type()?.function()?;
         let attributes = |list: &str| function.attr(list).and_then(Attr::elements).unwrap_or_default();
         let (argument_attrs, result_attrs) = (attributes(arguments), attributes(results));
-        let bufferized = function.attr("tinymlir.bufferized").is_some();
+        let bufferized = function.attr(tinymlir_passes::tinymlir_deallocate::READ_ONLY).is_some();
         let name = |attrs: Option<&Attr>| attrs.and_then(|a| a.get("tinymlir.name")).and_then(Attr::as_str);
         let argument = |(i, ty): (usize, Type)| {
             let attrs = argument_attrs.get(i);

@@ -1,5 +1,5 @@
 use super::*;
-use crate::{DType, Tensor};
+use crate::{DType, Tensor, compile};
 
 fn load(source: &str) -> Result<Executable> {
     let context = tinymlir_passes::context();
@@ -353,4 +353,21 @@ fn results_leave_nothing_behind() {
         "{text}{}",
         String::from_utf8_lossy(&output.stderr)
     );
+}
+
+#[test]
+fn arguments_made_from_tensors_are_only_read_unless_marked() {
+    let text = "func.func @f(%a: tensor<4xf32>, %b: tensor<4xf32> {tinymlir.writable}) -> tensor<4xf32> {
+        %0 = arith.addf %a, %b : tensor<4xf32>
+        return %0 : tensor<4xf32>
+    }";
+    let writable = |text: &str| {
+        let executable = compile::compile(text, &compile::Options::default()).unwrap();
+        executable.signature("f").unwrap().arguments.iter().map(|a| a.writable).collect::<Vec<_>>()
+    };
+    assert_eq!(writable(text), [false, true]);
+    // As text between the stages, too; of memrefs nothing is known.
+    let lowered = compile::lower_to(text, compile::Stage::Lowered, &compile::Options::default()).unwrap();
+    assert_eq!(writable(&lowered), [false, true]);
+    assert_eq!(writable("func.func @f(%a: memref<4xf32>) { return }"), [true]);
 }

@@ -176,12 +176,39 @@ pub(super) fn gelu(x: Value) -> Value {
 mod tests {
     use super::*;
     use crate::{
-        compile::{Options, Stage, lower_to},
+        compile::{Memory, Options, Precision, Schedule, Stage, Target, lower_to},
         frontend::{mlir_opt, module},
     };
 
     fn count(text: &str, op: &str) -> usize {
         text.matches(&format!("= linalg.{op} ")).count()
+    }
+
+    /// Functions and kernels grow with what is distinct, not with the layers: those are calls and launches.
+    #[test]
+    fn layers_share_functions_and_kernels() {
+        let config = Config::parse(include_str!("../../models/kjv/config.json")).unwrap();
+        let gpu = Target::Gpu {
+            chip: Some("sm_90".into()),
+            memory: Memory::Device,
+            schedule: Schedule::Fast,
+            precision: Precision::default(),
+        };
+        let made = |layers: usize, target: &Target, stage: Stage, op: &str| {
+            let config = Config { layers, ..config.clone() };
+            let text = module(&[fused(&config, 16).unwrap()]);
+            let options = Options { target: target.clone(), ..Options::default() };
+            lower_to(text.as_str(), stage, &options).unwrap().matches(op).count()
+        };
+        for (target, stage, defined, used) in [
+            (Target::Cpu, Stage::Lowered, "llvm.func ", "llvm.call "),
+            (gpu, Stage::Outlined, "gpu.func ", "gpu.launch_func "),
+        ] {
+            let [few, many] = [3, 6].map(|layers| made(layers, &target, stage, defined));
+            assert!(few > 4 && few == many, "{few} {defined} for 3 layers, {many} for 6");
+            let [few, many] = [3, 6].map(|layers| made(layers, &target, stage, used));
+            assert!(2 * few > many && many > few + 15, "{few} {used} for 3 layers, {many} for 6");
+        }
     }
 
     #[test]

@@ -36,7 +36,7 @@ func.func @twice(%cache: tensor<8x4xf32> {tinymlir.writable}, %row: tensor<1x4xf
 
 // An argument that is not marked is not written to, and its result is a new buffer.
 // CHECK-LABEL: func.func @unmarked(
-// CHECK-SAME:    -> memref<4xf32> {
+// CHECK-SAME:    -> memref<4xf32> attributes {tinymlir.read_only} {
 // CHECK:         %[[NEW:.*]] = memref.alloc()
 // CHECK:         return %[[NEW]]
 func.func @unmarked(%x: tensor<4xf32>) -> tensor<4xf32> {
@@ -47,7 +47,7 @@ func.func @unmarked(%x: tensor<4xf32>) -> tensor<4xf32> {
 
 // A marked argument that comes back on one of two paths only cannot be dropped.
 // CHECK-LABEL: func.func @some_paths(
-// CHECK-SAME:    -> memref<4xf32> {
+// CHECK-SAME:    -> memref<4xf32> attributes {tinymlir.read_only} {
 func.func @some_paths(%x: tensor<4xf32> {tinymlir.writable}, %y: tensor<4xf32>, %c: i1) -> tensor<4xf32> {
   %r = arith.select %c, %x, %y : tensor<4xf32>
   return %r : tensor<4xf32>
