@@ -5,7 +5,7 @@
 //! - A tensor with an encoding, such as a sparse one: everything after would take it for dense.
 //! - A constant with more bytes than the machine has memory.
 //! - Floats of less than 16 bits in host code: no target has an arithmetic for them.
-//! - `tinymlir.name` that is no string or that two arguments of a function have, and `tinymlir.range` that is not two increasing
+//! - `tinymlir.name` that is no string or that two arguments of a function have, and `tinymlir.range` that is not two ordered
 //!   integers for an argument of integers.
 //! - A module inside of the module: what works on functions does not look into it.
 //! - A public function with the name of a C function that compiled code calls (`exp`, `memcpy`): the calls would end in the
@@ -123,7 +123,7 @@ fn argument_attributes(function: Op) -> Result<(), String> {
         }
         let Some(range) = function.arg_attr(i, "tinymlir.range") else { continue };
         let bounds: Option<Vec<i64>> = range.elements().unwrap_or_default().into_iter().map(|bound| bound.as_int()).collect();
-        if !bounds.is_some_and(|b| b.len() == 2 && b[0] < b[1]) || !ty.element().unwrap_or(ty).is_integer_or_index() {
+        if !bounds.is_some_and(|b| b.len() == 2 && b[0] <= b[1]) || !ty.element().unwrap_or(ty).is_integer_or_index() {
             let remedy = "(give [FIRST, END] to an argument of integers)";
             return Err(format!("has {range} as 'tinymlir.range' of argument {i}, which is of type {ty} {remedy}"));
         }
