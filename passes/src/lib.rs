@@ -23,6 +23,7 @@ mod scatter;
 pub mod schedule;
 pub mod template;
 pub mod threads;
+mod view_checks;
 
 pub use ir::{
     context, expanded, parse, register, run_pipeline, run_pipeline_watched, run_timed_pipeline, with_diagnostics,
