@@ -5,6 +5,10 @@
 //! NaN for NaN, and zeros and infinities exact with their signs. Sums, products and comparisons are compared with this
 //! program's own, which are IEEE's. Integers: every pair of i8 values, and extremes of the wider types, against i128.
 
+#[path = "math/format.rs"]
+mod format;
+#[path = "math/modules.rs"]
+mod modules;
 mod tools;
 
 use std::{
@@ -12,12 +16,12 @@ use std::{
     collections::BTreeMap,
     fmt::Write,
     fs,
-    path::{Path, PathBuf},
-    process::Command,
+    path::Path,
 };
 
-use half::{bf16, f16};
+use format::{FORMATS, Format};
 use libtest_mimic::{Arguments, Failed, Trial};
+use modules::run;
 
 fn main() {
     let arguments = Arguments::from_args();
@@ -84,73 +88,6 @@ const LIMITS: [(&str, u64); 33] = [
     ("copysign", 0),
     ("powf", 4),
 ];
-
-/// A floating-point format: how wide it is, how many bits of it are the fraction, and how arrays name it.
-#[derive(Clone, Copy)]
-struct Format {
-    name: &'static str,
-    width: u32,
-    fraction: u32,
-    numpy: &'static str,
-}
-
-const FORMATS: [Format; 4] = [
-    Format { name: "f16", width: 16, fraction: 10, numpy: "<f2" },
-    Format { name: "bf16", width: 16, fraction: 7, numpy: "<u2" },
-    Format { name: "f32", width: 32, fraction: 23, numpy: "<f4" },
-    Format { name: "f64", width: 64, fraction: 52, numpy: "<f8" },
-];
-
-impl Format {
-    fn magnitude(self, bits: u64) -> u64 {
-        bits & (u64::MAX >> (65 - self.width))
-    }
-    fn infinity(self) -> u64 {
-        (1 << (self.width - 1)) - (1 << self.fraction)
-    }
-    fn is_nan(self, bits: u64) -> bool {
-        self.magnitude(bits) > self.infinity()
-    }
-    /// How many numbers of the format apart two are; `None` where one is NaN, or a zero has another sign.
-    fn distance(self, a: u64, b: u64) -> Option<u64> {
-        if self.is_nan(a) || self.is_nan(b) {
-            return (self.is_nan(a) && self.is_nan(b)).then_some(0);
-        }
-        let place = |bits: u64| {
-            let m = i128::from(self.magnitude(bits));
-            if m == i128::from(bits) { m } else { -m }
-        };
-        (self.magnitude(a) != 0 || self.magnitude(b) != 0 || a == b)
-            .then(|| (place(a) - place(b)).unsigned_abs() as u64)
-    }
-    fn value(self, bits: u64) -> f64 {
-        match self.name {
-            "f16" => f16::from_bits(bits as u16).to_f64(),
-            "bf16" => bf16::from_bits(bits as u16).to_f64(),
-            "f32" => f32::from_bits(bits as u32).into(),
-            _ => f64::from_bits(bits),
-        }
-    }
-    /// The bits of a double rounded to the format. What is exact in a double rounds once.
-    fn round(self, value: f64) -> u64 {
-        match self.name {
-            "f16" => f16::from_f32(to_odd(value)).to_bits().into(),
-            "bf16" => bf16::from_f32(to_odd(value)).to_bits().into(),
-            "f32" => u64::from((value as f32).to_bits()),
-            _ => value.to_bits(),
-        }
-    }
-}
-
-/// The f32 next to a value on the side of zero, its last bit set unless it is the value; rounding that rounds once.
-fn to_odd(value: f64) -> f32 {
-    let near = value as f32;
-    if near.is_nan() || f64::from(near) == value {
-        return near;
-    }
-    let past = f64::from(near.abs()) > value.abs();
-    f32::from_bits((near.to_bits() - u32::from(past)) | 1)
-}
 
 /// The reference of a format: x, y and the values of each operation.
 fn reference(format: Format) -> (Vec<u64>, Vec<u64>, BTreeMap<String, Vec<u64>>) {
@@ -427,79 +364,4 @@ fn integers(width: u32) -> Result<(), Failed> {
         }
     }
     if wrong.is_empty() { Ok(()) } else { Err(wrong.into()) }
-}
-
-/// Runs a module that computes every body from elements `%a` and `%b`; the bits of each result, by body.
-fn run(
-    name: &str,
-    ty: &str,
-    width: u32,
-    numpy: &str,
-    x: &[u64],
-    y: &[u64],
-    bodies: &[(String, String)],
-) -> Result<Vec<Vec<u64>>, Failed> {
-    tools::build()?;
-    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR"));
-    let n = x.len();
-    let file = |what: &str| folder.join(format!("math-{name}-{what}"));
-    fs::write(file("x.npy"), npy(numpy, width, x))?;
-    fs::write(file("y.npy"), npy(numpy, width, y))?;
-    let tensor = |element: &str| format!("tensor<{n}x{element}>");
-    let results = bodies.iter().map(|(_, element)| tensor(element)).collect::<Vec<_>>().join(", ");
-    let mut text =
-        format!("#id = affine_map<(i) -> (i)>\nfunc.func @main(%x: {0}, %y: {0}) -> ({results}) {{\n", tensor(ty));
-    for (i, (body, element)) in bodies.iter().enumerate() {
-        let result = tensor(element);
-        writeln!(text, "%e{i} = tensor.empty() : {result}")?;
-        writeln!(
-            text,
-            "%r{i} = linalg.generic {{indexing_maps = [#id, #id, #id], iterator_types = [\"parallel\"]}} ins(%x, %y : {0}, {0}) outs(%e{i} : {result}) {{\n\
-             ^bb0(%a: {ty}, %b: {ty}, %o: {element}):\n{body}\nlinalg.yield %r : {element}\n}} -> {result}",
-            tensor(ty)
-        )?;
-    }
-    let values = (0..bodies.len()).map(|i| format!("%r{i}")).collect::<Vec<_>>().join(", ");
-    writeln!(text, "return {values} : {results}\n}}")?;
-    fs::write(file("module.mlir"), text)?;
-    let mut command = Command::new(tools::folder().join("tinymlir-runner"));
-    command.arg(file("module.mlir"));
-    for (i, argument) in ["x.npy", "y.npy"].iter().enumerate() {
-        command.arg("--arg").arg(format!("{i}={}", file(argument).display()));
-    }
-    for i in 0..bodies.len() {
-        command.arg("-o").arg(format!("{i}={}", file(&format!("{i}.npy")).display()));
-    }
-    let output = command.output()?;
-    if !output.status.success() {
-        return Err(format!("{}: {}", output.status, String::from_utf8_lossy(&output.stderr)).into());
-    }
-    (0..bodies.len())
-        .map(|i| {
-            let width = if bodies[i].1 == "i1" { 8 } else { width };
-            Ok(bits(&fs::read(file(&format!("{i}.npy")))?, width, n))
-        })
-        .collect()
-}
-
-/// A one-dimensional array as NumPy saves it.
-fn npy(descr: &str, width: u32, values: &[u64]) -> Vec<u8> {
-    let mut header = format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': ({},), }}", values.len());
-    while (10 + header.len() + 1) % 64 != 0 {
-        header.push(' ');
-    }
-    header.push('\n');
-    let mut file = b"\x93NUMPY\x01\x00".to_vec();
-    file.extend((header.len() as u16).to_le_bytes());
-    file.extend(header.bytes());
-    values.iter().for_each(|v| file.extend(&v.to_le_bytes()[..width as usize / 8]));
-    file
-}
-
-/// The last `n` elements of a saved array.
-fn bits(file: &[u8], width: u32, n: usize) -> Vec<u64> {
-    let bytes = width as usize / 8;
-    let data = &file[file.len() - n * bytes..];
-    let number = |element: &[u8]| element.iter().rev().fold(0, |value, byte| value << 8 | u64::from(*byte));
-    data.chunks_exact(bytes).map(number).collect()
 }
