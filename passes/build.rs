@@ -7,7 +7,16 @@ fn main() {
     println!("cargo:rerun-if-changed=shim");
     println!("cargo:rerun-if-changed=build.rs");
     let prefix = env::var("MLIR_SYS_220_PREFIX").unwrap_or_else(|_| "/usr/lib/llvm-22".into());
-    cc::Build::new()
+    let mut build = cc::Build::new();
+    // As LLVM was built: classes derived from its own refer to the type information of those, which is there or not.
+    if llvm_config(&prefix, "--has-rtti") == "NO" {
+        build.flag("-fno-rtti");
+    }
+    // And with its assertions or without: some of its classes have members for them.
+    if llvm_config(&prefix, "--assertion-mode") == "OFF" {
+        build.define("NDEBUG", None);
+    }
+    build
         .cpp(true)
         .std("c++17")
         .warnings(false)
@@ -16,7 +25,6 @@ fn main() {
         .flag("-fvisibility=hidden")
         .flag("-ffunction-sections")
         .flag("-fdata-sections")
-        .define("NDEBUG", None)
         .opt_level(1)
         .debug(false)
         .files(["shim/pass.cpp", "shim/opt.cpp", "shim/linalg.cpp", "shim/scf.cpp", "shim/observe.cpp"])
@@ -31,13 +39,19 @@ fn main() {
     }
 }
 
-/// Links empty initialisers of the other targets first, so that the linker leaves those targets' archives out.
-fn trim_targets(prefix: &str) {
-    let out = Command::new(format!("{prefix}/bin/llvm-config")).arg("--targets-built").output().unwrap_or_else(|e| {
+/// What the installation at `prefix` says of itself.
+fn llvm_config(prefix: &str, flag: &str) -> String {
+    let out = Command::new(format!("{prefix}/bin/llvm-config")).arg(flag).output().unwrap_or_else(|e| {
         panic!("cannot run {prefix}/bin/llvm-config ({e}): run tools/setup, or set MLIR_SYS_220_PREFIX")
     });
+    String::from_utf8_lossy(&out.stdout).trim().to_owned()
+}
+
+/// Links empty initialisers of the other targets first, so that the linker leaves those targets' archives out.
+fn trim_targets(prefix: &str) {
     let mut stubs = String::new();
-    for target in String::from_utf8_lossy(&out.stdout).split_whitespace().filter(|t| !["X86", "NVPTX"].contains(t)) {
+    let built = llvm_config(prefix, "--targets-built");
+    for target in built.split_whitespace().filter(|t| !["X86", "NVPTX"].contains(t)) {
         for part in ["Target", "TargetInfo", "TargetMC", "AsmParser", "AsmPrinter", "Disassembler"] {
             stubs += &format!("void LLVMInitialize{target}{part}(void) {{}}\n");
         }
