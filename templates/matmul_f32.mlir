@@ -37,6 +37,8 @@
 #warp_rows = 32 : index
 #thread_rows = 8 : index
 #a_copies = 2 : index
+#slot_rows = 64 : index
+#group = 1 : index
 #tile_columns = 128 : index
 #tile_depth = 16 : index
 #pitch = 20 : index
@@ -67,14 +69,24 @@ gpu.module @matmul_f32_kernels {
     %k_all = memref.dim %A, %c2 : !view
     %n = memref.dim %B, %c2 : !view
 
-    // The block's place: columns fastest, then rows, then splits, then batches.
+    // The block's place: groups of rows, in each rows fastest, then columns, so that blocks that run together share both
+    // operands in the L2 cache; then splits, then batches.
     %block = gpu.block_id x
     %n_tiles = arith.ceildivui %n, %n_tile : index
     %m_tiles = arith.ceildivui %m, %m_tile : index
-    %bx = arith.remui %block, %n_tiles : index
-    %block_rows = arith.divui %block, %n_tiles : index
-    %by = arith.remui %block_rows, %m_tiles : index
-    %slab = arith.divui %block_rows, %m_tiles : index
+    %group_size = arith.constant #group
+    %tiles = arith.muli %n_tiles, %m_tiles : index
+    %slab = arith.divui %block, %tiles : index
+    %tile = arith.remui %block, %tiles : index
+    %group_tiles = arith.muli %group_size, %n_tiles : index
+    %group_index = arith.divui %tile, %group_tiles : index
+    %in_group = arith.remui %tile, %group_tiles : index
+    %group_row = arith.muli %group_index, %group_size : index
+    %rows_left = arith.subi %m_tiles, %group_row : index
+    %group_rows = arith.minui %rows_left, %group_size : index
+    %row_in_group = arith.remui %in_group, %group_rows : index
+    %by = arith.addi %group_row, %row_in_group : index
+    %bx = arith.divui %in_group, %group_rows : index
     %batch = arith.divui %slab, %splits : index
     %split = arith.remui %slab, %splits : index
     %k_begin = arith.muli %split, %chunk : index

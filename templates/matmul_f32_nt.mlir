@@ -30,6 +30,8 @@
 #warp_rows = 32 : index
 #thread_rows = 8 : index
 #a_copies = 2 : index
+#slot_rows = 64 : index
+#group = 1 : index
 #tile_columns = 128 : index
 #tile_depth = 16 : index
 #pitch = 20 : index
@@ -50,7 +52,6 @@ gpu.module @matmul_f32_nt_kernels {
     %c2 = arith.constant 2 : index
     %c3 = arith.constant 3 : index
     %c4 = arith.constant 4 : index
-    %c8 = arith.constant 8 : index
     %c16 = arith.constant 16 : index
     %c32 = arith.constant 32 : index
     %n_tile = arith.constant #tile_columns
@@ -61,14 +62,24 @@ gpu.module @matmul_f32_nt_kernels {
     %k_all = memref.dim %A, %c2 : !view
     %n = memref.dim %B, %c1 : !view
 
-    // The block's place: columns fastest, then rows, then splits, then batches.
+    // The block's place: groups of rows, in each rows fastest, then columns, so that blocks that run together share both
+    // operands in the L2 cache; then splits, then batches.
     %block = gpu.block_id x
     %n_tiles = arith.ceildivui %n, %n_tile : index
     %m_tiles = arith.ceildivui %m, %m_tile : index
-    %bx = arith.remui %block, %n_tiles : index
-    %block_rows = arith.divui %block, %n_tiles : index
-    %by = arith.remui %block_rows, %m_tiles : index
-    %slab = arith.divui %block_rows, %m_tiles : index
+    %group_size = arith.constant #group
+    %tiles = arith.muli %n_tiles, %m_tiles : index
+    %slab = arith.divui %block, %tiles : index
+    %tile = arith.remui %block, %tiles : index
+    %group_tiles = arith.muli %group_size, %n_tiles : index
+    %group_index = arith.divui %tile, %group_tiles : index
+    %in_group = arith.remui %tile, %group_tiles : index
+    %group_row = arith.muli %group_index, %group_size : index
+    %rows_left = arith.subi %m_tiles, %group_row : index
+    %group_rows = arith.minui %rows_left, %group_size : index
+    %row_in_group = arith.remui %in_group, %group_rows : index
+    %by = arith.addi %group_row, %row_in_group : index
+    %bx = arith.divui %in_group, %group_rows : index
     %batch = arith.divui %slab, %splits : index
     %split = arith.remui %slab, %splits : index
     %k_begin = arith.muli %split, %chunk : index
@@ -92,9 +103,16 @@ gpu.module @matmul_f32_nt_kernels {
     %last_row = arith.subi %m, %c1 : index
     %last_col = arith.subi %n, %c1 : index
 
-    // Multiplying: 2x2 warps of 4x8 lanes. A lane's rows are 4 apart, its columns 8 apart.
-    %lane_row = arith.divui %lane, %c8 : index
-    %lane_col = arith.remui %lane, %c8 : index
+    // Multiplying: 2x2 warps of 4x8 lanes. A lane's rows are 4 apart, its columns 8 apart. The bits of a lane are dealt so
+    // that neighbouring lanes read the same 16 bytes: rows have bits 1 and 4, columns 0, 2 and 3.
+    %lane_1 = arith.divui %lane, %c2 : index
+    %bit_1 = arith.remui %lane_1, %c2 : index
+    %bit_4 = arith.divui %lane, %c16 : index
+    %bit_0 = arith.remui %lane, %c2 : index
+    %lane_2 = arith.divui %lane, %c4 : index
+    %bits_23 = arith.remui %lane_2, %c4 : index
+    %lane_row = affine.apply affine_map<(x, y) -> (x + 2 * y)>(%bit_1, %bit_4)
+    %lane_col = affine.apply affine_map<(x, y) -> (x + 2 * y)>(%bit_0, %bits_23)
     %warp_row = arith.remui %warp, %c2 : index
     %warp_col = arith.divui %warp, %c2 : index
     %warp_rows = arith.constant #warp_rows

@@ -48,7 +48,7 @@ out = torch.full((1024, 12, 64), float("nan"), device="cuda")
 nothing = View(q, [], [])
 exact = torch.nn.functional.scaled_dot_product_attention(q.double(), k.double(), v.double(), is_causal=True)
 report("attention causal 12x1024x64",
-       lambda: module.launch("attention_causal_f32", 12 * up(1024, 64), 128,
+       lambda: module.launch("attention_causal_f32", 12 * up(1024, 32), 128,
                              [dense(q), dense(k), dense(v), View(out, [12, 1024, 64], [64, 768, 1]), nothing]),
        lambda: torch.nn.functional.scaled_dot_product_attention(q[None], k[None], v[None], is_causal=True),
        out, exact.transpose(0, 1), 0, 2 * 12 * 1024 * 1024 * 64)

@@ -214,8 +214,16 @@ pub const SKINNY_THREADS: i64 = 512;
 /// Any product on the warpgroups of sm_90a.
 pub const WARPGROUPS: Template = template!("matmul_wgmma.mlir");
 
-/// A softmax between two products.
-pub const ATTENTION: Template = template!("attention_f32.mlir");
+/// A softmax between two products, any chip.
+const ATTENTION: Template = template!("attention_f32.mlir");
+
+/// The same with asynchronous copies, sm_80.
+const ATTENTION_ASYNC: Template = template!("attention_async_f32.mlir");
+
+/// The kernel for a softmax of several rows between two products.
+pub fn attention(chip: u32) -> &'static Template {
+    if chip >= 80 { &ATTENTION_ASYNC } else { &ATTENTION }
+}
 
 /// The same for one row a batch.
 pub const ATTENTION_ROW: Template = template!("attention_row_f32.mlir");

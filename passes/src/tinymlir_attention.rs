@@ -2,7 +2,8 @@
 //!
 //! Finds product, elementwise scores (scaling, masking), softmax over the columns, product, in the two orders in which
 //! the quotient by the sum is written: of the exponentials, or of the second product (which may permute its result). Becomes a
-//! call of `templates/attention_f32.mlir`, or of `templates/attention_row_f32.mlir` for one row. A mask that keeps a row's own
+//! call of `templates/attention_async_f32.mlir` (`templates/attention_f32.mlir` before sm_80), or of
+//! `templates/attention_row_f32.mlir` for one row. A mask that keeps a row's own
 //! column and those before it, by index, makes the kernel skip what is after; for one row no masked key is read. The result
 //! differs from the separate operations by rounding only.
 //!
@@ -15,11 +16,11 @@ use crate::{
     device::source,
     epilogue,
     host::{Operand, Text, Workspaces},
-    ir::{Op, Pass, PassCx, PassResult, Value},
+    ir::{Op, Opt, Pass, PassCx, PassResult, Value},
     kernels::{Instance, Kernels},
     matrices::Matrices,
     memory::{between, erase_unread, may_alias, outputs, touches, writes},
-    schedule::{ATTENTION, ATTENTION_ROW},
+    schedule::{ATTENTION_ROW, attention, chip_number},
 };
 use mlir_sys::*;
 
@@ -27,7 +28,7 @@ pub static PASS: Pass = Pass {
     argument: "tinymlir-attention",
     description: "Compute a softmax between two products in one kernel that never writes the scores",
     anchor: "builtin.module",
-    options: &[],
+    options: &[Opt::string("chip", "sm_80", "The chip that the kernels are for")],
     statistics: &[("kernels", "Chains that became a kernel")],
     dialects: &[
         mlirGetDialectHandle__affine__,
@@ -36,6 +37,7 @@ pub static PASS: Pass = Pass {
         mlirGetDialectHandle__gpu__,
         mlirGetDialectHandle__math__,
         mlirGetDialectHandle__memref__,
+        mlirGetDialectHandle__nvgpu__,
         mlirGetDialectHandle__nvvm__,
         mlirGetDialectHandle__scf__,
         mlirGetDialectHandle__vector__,
@@ -50,11 +52,15 @@ const MOST_ROW_BATCHES: i64 = 4096;
 const BLOCK_KEYS: i64 = 128;
 
 fn run(cx: &PassCx, module: Op) -> PassResult {
+    let chip = cx.string("chip");
+    let Some(chip) = chip_number(&chip) else {
+        return Err(cx.error(module, &format!("cannot choose kernels: chip '{chip}' is none (sm_NN)")));
+    };
     let mut kernels = Kernels::default();
     let mut workspaces = Workspaces::default();
     let products = || module.walk().into_iter().filter(|op| op.is_linalg() && Contraction::of(*op).is_ok());
     while let Some(chain) = products().find_map(Chain::ending_with) {
-        chain.emit(cx, module, &mut kernels, &mut workspaces)?;
+        chain.emit(cx, chip, module, &mut kernels, &mut workspaces)?;
     }
     Ok(())
 }
@@ -182,7 +188,7 @@ impl Chain {
         kept && inner.iter().all(|b| source(self.out.buffer) != *b && only_used_by(*b, &self.ops))
     }
 
-    fn emit(self, cx: &PassCx, module: Op, kernels: &mut Kernels, workspaces: &mut Workspaces) -> PassResult {
+    fn emit(self, cx: &PassCx, chip: u32, module: Op, kernels: &mut Kernels, workspaces: &mut Workspaces) -> PassResult {
         let [batch, m, n, depth] = self.size;
         let at = self.ops[self.ops.len() - 1];
         let one_row = m == 1;
@@ -203,8 +209,8 @@ impl Chain {
         }
         let (template, name) = match (one_row, causal) {
             (true, _) => (&ATTENTION_ROW, "attention_row_f32"),
-            (false, true) => (&ATTENTION, "attention_causal_f32"),
-            (false, false) => (&ATTENTION, "attention_f32"),
+            (false, true) => (attention(chip), "attention_causal_f32"),
+            (false, false) => (attention(chip), "attention_f32"),
         };
         let instance = Instance { template, parameters: &parameters, launcher: "attention", name };
         let symbol = kernels.place(cx, at, module, instance, body)?;

@@ -47,8 +47,9 @@ fn run(cx: &PassCx, module: Op) -> PassResult {
     match cx.string("schedule").as_str() {
         "simple" => {}
         "fast" => {
-            let options = format!("chip={} precision={}", cx.string("chip"), cx.string("precision"));
-            cx.run_pipeline(&format!("tinymlir-attention,tinymlir-tuned-matmul{{{options}}},tinymlir-row-kernels"), module)?
+            let (chip, precision) = (cx.string("chip"), cx.string("precision"));
+            let products = format!("tinymlir-attention{{chip={chip}}},tinymlir-tuned-matmul{{chip={chip} precision={precision}}}");
+            cx.run_pipeline(&format!("{products},tinymlir-row-kernels"), module)?
         }
         other => return Err(cx.error(module, &format!("cannot be outlined: schedule={other} is neither simple nor fast"))),
     }
