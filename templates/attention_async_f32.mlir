@@ -187,10 +187,13 @@ gpu.module @attention_f32_kernels {
 
       // Scores: rows my_row + i, keys my_key + 8 j.
       %products = affine.for %c = 0 to 16 iter_args(%partial = %none) -> (vector<4x4xf32>) {
-        %q_chunk = arith.xori %lane_row, %c : index
-        %q_d = arith.muli %q_chunk, %c4 : index
-        %k_chunk = arith.xori %lane_col, %c : index
-        %k_d = arith.muli %k_chunk, %c4 : index
+        // Only the low bits of a chunk's number are exchanged: few places to keep in registers.
+        %c_4 = affine.apply affine_map<(c) -> (c mod 4)>(%c)
+        %q_chunk = arith.xori %lane_row, %c_4 : index
+        %q_d = affine.apply affine_map<(x, c) -> (4 * x + 16 * (c floordiv 4))>(%q_chunk, %c)
+        %c_8 = affine.apply affine_map<(c) -> (c mod 8)>(%c)
+        %k_chunk = arith.xori %lane_col, %c_8 : index
+        %k_d = affine.apply affine_map<(x, c) -> (4 * x + 32 * (c floordiv 8))>(%k_chunk, %c)
         %a = affine.for %i = 0 to 4 iter_args(%f = %none) -> (vector<4x4xf32>) {
           %r = affine.apply affine_map<(r, i) -> (r + i)>(%my_row, %i)
           %x = vector.load %q[%r, %q_d] {alignment = 16 : i64} : !q_tile, vector<4xf32>
