@@ -4,7 +4,7 @@ use crate::ir::{Op, Value};
 use std::collections::HashSet;
 
 /// Operations whose results are other views of their first operand, or the first operand itself.
-const VIEWS: [&str; 9] = [
+pub const VIEWS: [&str; 9] = [
     "memref.cast",
     "memref.subview",
     "memref.reinterpret_cast",

@@ -62,6 +62,7 @@ passes! {
     tinymlir_managed_allocations,
     tinymlir_merge_kernels,
     tinymlir_outline_loops,
+    tinymlir_plan_memory,
     tinymlir_reassociate_reductions,
     tinymlir_record_signatures,
     tinymlir_row_kernels,
