@@ -72,18 +72,19 @@ gpu.module @attention_f32_kernels {
     %v2 = arith.maximumf %v1, %p2 : f32
     return %v2 : f32
   }
-  // Starts to copy 64 rows of keys or values from row %row0 on; zero past column D, something valid past the last row. A
+  // Starts to copy 64 rows of keys or values from row %row0 on; zero past column D and from row %n on, where nothing is read. A
   // thread takes four elements of every eighth row: at column %d from outside, at column %to_d here.
-  func.func private @copy(%from: !global, %row0: index, %row: index, %d: index, %count: index, %to: !k_tile, %to_d: index) {
+  func.func private @copy(%from: !global, %n: index, %row0: index, %row: index, %d: index, %count: index, %to: !k_tile, %to_d: index) {
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index
-    %n = memref.dim %from, %c0 : !global
     %last_row = arith.subi %n, %c1 : index
     affine.for %i = 0 to 8 {
       %r = affine.apply affine_map<(r, i) -> (r + 8 * i)>(%row, %i)
       %g_any = arith.addi %row0, %r : index
       %g = arith.minui %g_any, %last_row : index
-      %t = nvgpu.device_async_copy %from[%g, %d], %to[%r, %to_d], 4, %count {bypassL1} : !global to !k_tile
+      %in = arith.cmpi ult, %g_any, %n : index
+      %g_count = arith.select %in, %count, %c0 : index
+      %t = nvgpu.device_async_copy %from[%g, %d], %to[%r, %to_d], 4, %g_count {bypassL1} : !global to !k_tile
     }
     return
   }
@@ -91,7 +92,7 @@ gpu.module @attention_f32_kernels {
   gpu.func @attention_f32(%Q: !view, %K: !view, %V: !view, %O: !view, %X: !extra)
       workgroup(%q: !q_tile {llvm.align = 16 : i64}, %k: !k_tile {llvm.align = 16 : i64},
                 %v: !k_tile {llvm.align = 16 : i64}, %p: !p_tile {llvm.align = 16 : i64})
-      kernel attributes {known_block_size = array<i32: 128, 1, 1>, nvvm.minctasm = 3 : i32} {
+      kernel attributes {known_block_size = array<i32: 128, 1, 1>, nvvm.minctasm = 2 : i32} {
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index
     %c2 = arith.constant 2 : index
@@ -168,9 +169,11 @@ gpu.module @attention_f32_kernels {
       %key = affine.apply affine_map<(r, i) -> ((r + 2 * i) mod 4)>(%copy_row_4, %i)
       %q_chunk = arith.xori %chunk, %key : index
       %to_d = arith.muli %q_chunk, %c4 : index
-      %t = nvgpu.device_async_copy %q_from[%g, %d], %q[%r, %to_d], 4, %count {bypassL1} : !global to !q_tile
+      %in = arith.cmpi ule, %g_any, %last_row : index
+      %g_count = arith.select %in, %count, %c0 : index
+      %t = nvgpu.device_async_copy %q_from[%g, %d], %q[%r, %to_d], 4, %g_count {bypassL1} : !global to !q_tile
     }
-    func.call @copy(%k_from, %c0, %copy_row, %d, %count, %k, %d_swapped) : (!global, index, index, index, index, !k_tile, index) -> ()
+    func.call @copy(%k_from, %n, %c0, %copy_row, %d, %count, %k, %d_swapped) : (!global, index, index, index, index, index, !k_tile, index) -> ()
     %first = nvgpu.device_async_create_group {tinymlir.all}
 
     %no_out = arith.constant dense<0.0> : vector<4x8xf32>
@@ -182,7 +185,7 @@ gpu.module @attention_f32_kernels {
       // The keys are there, and the values before are no longer read.
       nvgpu.device_async_wait %token {numGroups = 0 : i32}
       gpu.barrier
-      func.call @copy(%v_from, %key0, %copy_row, %d, %count, %v, %d_any) : (!global, index, index, index, index, !k_tile, index) -> ()
+      func.call @copy(%v_from, %n, %key0, %copy_row, %d, %count, %v, %d_any) : (!global, index, index, index, index, index, !k_tile, index) -> ()
       %v_group = nvgpu.device_async_create_group {tinymlir.all}
 
       // Scores: rows my_row + i, keys my_key + 8 j.
@@ -213,7 +216,7 @@ gpu.module @attention_f32_kernels {
       nvgpu.device_async_wait %token {numGroups = 0 : i32}
       gpu.barrier
       %next0 = arith.addi %key0, %tile_keys : index
-      func.call @copy(%k_from, %next0, %copy_row, %d, %count, %k, %d_swapped) : (!global, index, index, index, index, !k_tile, index) -> ()
+      func.call @copy(%k_from, %n, %next0, %copy_row, %d, %count, %k, %d_swapped) : (!global, index, index, index, index, index, !k_tile, index) -> ()
       %k_group = nvgpu.device_async_create_group {tinymlir.all}
 
       %scores = affine.for %i = 0 to 4 iter_args(%f = %products) -> (vector<4x4xf32>) {

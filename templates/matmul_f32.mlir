@@ -2,7 +2,7 @@
 // C = epilogue(A B + C) in strict fp32 by register tiles, sm_80 or newer; A: M x K, B: K x N, C: M x N, batched.
 // Any M and K. N, the strides and the offsets are multiples of 4 elements and the buffers aligned to 16 bytes.
 //
-// A block of 128 threads makes a 64x128 tile of C, a thread 8x8 elements of it in registers; or half the rows. Along K, slices of 16 of
+// A block of 128 threads makes a 64x128 tile of C, a thread 8x8 elements of it in registers; or fewer rows. Along K, slices of 16 of
 // A and B arrive in a ring of three slots by asynchronous copies of 16 bytes: two are on their way while one is
 // multiplied. Rows of A's slots are padded from 16 to 20 elements, which spreads them over the banks.
 //
@@ -38,7 +38,8 @@
 #thread_rows = 8 : index
 #a_copies = 2 : index
 #slot_rows = 64 : index
-#group = 1 : index
+#group = 8 : index
+#blocks = 3 : i32
 #tile_columns = 128 : index
 #tile_depth = 16 : index
 #pitch = 20 : index
@@ -53,7 +54,7 @@ gpu.module @matmul_f32_kernels {
 
   gpu.func @matmul_f32(%A: !view, %B: !view, %C: !out, %X: !view, %Y: !view, %splits: index, %chunk: index)
       workgroup(%a_ring: !a_ring {llvm.align = 16 : i64}, %b_ring: !b_ring {llvm.align = 16 : i64})
-      kernel attributes {known_block_size = array<i32: 128, 1, 1>, nvvm.minctasm = 3 : i32} {
+      kernel attributes {known_block_size = array<i32: 128, 1, 1>, nvvm.minctasm = #blocks} {
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index
     %c2 = arith.constant 2 : index
@@ -107,7 +108,8 @@ gpu.module @matmul_f32_kernels {
     %a_chunk = arith.remui %tid, %c4 : index
     %a_k = arith.muli %a_chunk, %c4 : index
     %b_n = arith.muli %lane, %c4 : index
-    // Past the last row or column something valid is loaded that is never stored.
+    // Past the last row nothing is read (many blocks would ask for the same row); past the last column something valid is
+    // loaded that is never stored.
     %last_row = arith.subi %m, %c1 : index
     %last_col = arith.subi %n, %c4 : index
     %b_col_any = arith.addi %col0, %b_n : index
@@ -142,7 +144,9 @@ gpu.module @matmul_f32_kernels {
         %r = affine.apply affine_map<(r, i) -> (r + 32 * i)>(%a_row, %i)
         %g_any = arith.addi %row0, %r : index
         %g = arith.minui %g_any, %last_row : index
-        %t = nvgpu.device_async_copy %a[%g, %ka], %a_ring[%slot, %r, %a_k], 4, %a_count {bypassL1} : !global to !a_ring
+        %g_in = arith.cmpi ule, %g_any, %last_row : index
+        %g_count = arith.select %g_in, %a_count, %c0 : index
+        %t = nvgpu.device_async_copy %a[%g, %ka], %a_ring[%slot, %r, %a_k], 4, %g_count {bypassL1} : !global to !a_ring
       }
       affine.for %i = 0 to 4 {
         %r = affine.apply affine_map<(r, i) -> (r + 4 * i)>(%warp, %i)
@@ -170,7 +174,9 @@ gpu.module @matmul_f32_kernels {
         %r = affine.apply affine_map<(r, i) -> (r + 32 * i)>(%a_row, %i)
         %g_any = arith.addi %row0, %r : index
         %g = arith.minui %g_any, %last_row : index
-        %t = nvgpu.device_async_copy %a[%g, %ka], %a_ring[%writing, %r, %a_k], 4, %a_count {bypassL1} : !global to !a_ring
+        %g_in = arith.cmpi ule, %g_any, %last_row : index
+        %g_count = arith.select %g_in, %a_count, %c0 : index
+        %t = nvgpu.device_async_copy %a[%g, %ka], %a_ring[%writing, %r, %a_k], 4, %g_count {bypassL1} : !global to !a_ring
       }
       affine.for %i = 0 to 4 {
         %r = affine.apply affine_map<(r, i) -> (r + 4 * i)>(%warp, %i)

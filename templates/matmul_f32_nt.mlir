@@ -99,7 +99,8 @@ gpu.module @matmul_f32_nt_kernels {
     %copy_row = arith.divui %tid, %c4 : index
     %copy_chunk = arith.remui %tid, %c4 : index
     %copy_k = arith.muli %copy_chunk, %c4 : index
-    // Past the last row something valid is loaded that is never stored.
+    // Past the last row of A nothing is read (many blocks would ask for the same row); past that of B something valid is
+    // loaded that is never stored.
     %last_row = arith.subi %m, %c1 : index
     %last_col = arith.subi %n, %c1 : index
 
@@ -134,7 +135,9 @@ gpu.module @matmul_f32_nt_kernels {
         %r = affine.apply affine_map<(r, i) -> (r + 32 * i)>(%copy_row, %i)
         %g_any = arith.addi %row0, %r : index
         %g = arith.minui %g_any, %last_row : index
-        %t = nvgpu.device_async_copy %a[%g, %k_mine], %a_ring[%slot, %r, %copy_k], 4, %count {bypassL1} : !global to !a_ring
+        %g_in = arith.cmpi ule, %g_any, %last_row : index
+        %g_count = arith.select %g_in, %count, %c0 : index
+        %t = nvgpu.device_async_copy %a[%g, %k_mine], %a_ring[%slot, %r, %copy_k], 4, %g_count {bypassL1} : !global to !a_ring
       }
       affine.for %i = 0 to 4 {
         %r = affine.apply affine_map<(r, i) -> (r + 32 * i)>(%copy_row, %i)
@@ -161,7 +164,9 @@ gpu.module @matmul_f32_nt_kernels {
         %r = affine.apply affine_map<(r, i) -> (r + 32 * i)>(%copy_row, %i)
         %g_any = arith.addi %row0, %r : index
         %g = arith.minui %g_any, %last_row : index
-        %t = nvgpu.device_async_copy %a[%g, %k_mine], %a_ring[%writing, %r, %copy_k], 4, %count {bypassL1} : !global to !a_ring
+        %g_in = arith.cmpi ule, %g_any, %last_row : index
+        %g_count = arith.select %g_in, %count, %c0 : index
+        %t = nvgpu.device_async_copy %a[%g, %k_mine], %a_ring[%writing, %r, %copy_k], 4, %g_count {bypassL1} : !global to !a_ring
       }
       affine.for %i = 0 to 4 {
         %r = affine.apply affine_map<(r, i) -> (r + 32 * i)>(%copy_row, %i)

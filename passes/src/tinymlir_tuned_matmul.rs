@@ -135,7 +135,7 @@ impl Call {
                 Ok(product) => {
                     call.product = product;
                     if let Kind::Tiled { rows, columns } = product.kind {
-                        call.splits = splits(chip, product.rate, (rows, columns), call.size);
+                        call.splits = splits(chip, product.rate, (rows, columns), call.size).0;
                     } else if product.layout == Layout::AlongN {
                         let extras = call.epilogue.iter().flat_map(|e| e.extras.iter().map(|(x, _)| x.buffer));
                         let inputs: Vec<_> = [call.a.buffer, call.b.buffer].into_iter().chain(extras).collect();
@@ -171,7 +171,7 @@ impl Call {
         Call { size: [batch, n, m, k], a, b, target, epilogue, ..self }
     }
 
-    /// The first row of the table that fits.
+    /// The first row of the table that fits, or the quickest of those of its template for as many rows.
     fn select(&self, chip: u32, precision: Precision, element: &str) -> Result<&'static Product, String> {
         let [batch, m, n, k] = self.size;
         let along_n = n % 4 == 0 && self.b.reads_vectors([batch, k, n]);
@@ -201,7 +201,16 @@ impl Call {
             };
             layout && m <= p.most_rows && chip >= p.chip && p.element == element && p.precision <= precision
         };
-        PRODUCTS.iter().find(fits).ok_or_else(|| {
+        let first = PRODUCTS.iter().find(fits);
+        let time = |p: &&Product| match p.kind {
+            Kind::Tiled { rows, columns } => splits(chip, p.rate, (rows, columns), self.size).1,
+            Kind::Skinny => 0.0,
+        };
+        let rivals = |first: &'static Product| {
+            let alike = |p: &&Product| p.template.file == first.template.file && p.most_rows == first.most_rows;
+            PRODUCTS.iter().filter(fits).filter(alike).min_by(|a, b| time(a).total_cmp(&time(b)))
+        };
+        first.and_then(rivals).ok_or_else(|| {
             format!("no row of the table takes {element}, sm_{chip} and these strides (K or N contiguous, multiples of 4)")
         })
     }

@@ -7,14 +7,14 @@
 // CHECK-NOT: @matmul_2d
 // CHECK-NOT: @matmul_batched
 // CHECK: gpu.launch_func {{.*}} @kernels::@rows_add_64x512_f32
-// CHECK-COUNT-3: gpu.launch_func {{.*}} @kernels::@matmul_tiled_64x128_f32
+// CHECK-COUNT-3: gpu.launch_func {{.*}} @kernels::@matmul_tiled_{{48|64}}x128_f32
 // CHECK: gpu.launch_func {{.*}} @kernels::@attention_f32
-// CHECK: gpu.launch_func {{.*}} @kernels::@matmul_tiled_64x128_f32
+// CHECK: gpu.launch_func {{.*}} @kernels::@matmul_tiled_{{48|64}}x128_f32
 // CHECK: gpu.launch_func {{.*}} @kernels::@split_sum_f32_epilogue
-// CHECK: gpu.launch_func {{.*}} @kernels::@matmul_tiled_64x128_f32
-// CHECK: gpu.launch_func {{.*}} @kernels::@matmul_tiled_64x128_f32
+// CHECK: gpu.launch_func {{.*}} @kernels::@matmul_tiled_{{48|64}}x128_f32
+// CHECK: gpu.launch_func {{.*}} @kernels::@matmul_tiled_{{48|64}}x128_f32
 // CHECK: gpu.launch_func {{.*}} @kernels::@split_sum_f32_epilogue_0
-// CHECK: gpu.launch_func {{.*}} @kernels::@matmul_tiled_64x128_f32
+// CHECK: gpu.launch_func {{.*}} @kernels::@matmul_tiled_{{48|64}}x128_f32
 // CHECK: gpu.launch_func {{.*}} @kernels::@split_sum_f32_epilogue
 // CHECK-NOT: gpu.launch_func
 func.func @block(%x: tensor<64x512xf32>, %norm: tensor<512xf32>, %wq: tensor<512x512xf32>, %wk: tensor<512x128xf32>, %wv: tensor<512x128xf32>, %wo: tensor<512x512xf32>,
