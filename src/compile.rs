@@ -7,6 +7,7 @@
 use crate::{
     Phases,
     cache::{Cache, Key},
+    did_you_mean,
     engine::{self, Artefact, Executable},
 };
 use anyhow::{Context as _, Result, bail, ensure};
@@ -196,10 +197,10 @@ impl FromStr for Stage {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Stage, String> {
-        Stage::ALL
-            .into_iter()
-            .find(|s| s.name() == text)
-            .ok_or_else(|| format!("there is no stage `{text}`; there is {}", Stage::ALL.map(|s| s.name()).join(", ")))
+        Stage::ALL.into_iter().find(|s| s.name() == text).ok_or_else(|| {
+            let names = Stage::ALL.map(|s| s.name());
+            format!("there is no stage `{text}`; there is {}{}", names.join(", "), did_you_mean(text, names))
+        })
     }
 }
 

@@ -8,11 +8,13 @@ pub mod gpt2;
 pub mod io;
 mod phases;
 pub mod run;
+mod suggest;
 pub mod tensor;
 pub mod trace;
 mod version;
 
 pub use phases::Phases;
+pub use suggest::did_you_mean;
 pub use tensor::{DType, Element, Tensor};
 /// Diffs, remarks and reports of what the passes do.
 pub use tinymlir_report as look;

@@ -17,6 +17,7 @@
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Process.h"
 #include "llvm/Support/ToolOutputFile.h"
+#include "llvm/Support/WithColor.h"
 using namespace mlir;
 
 extern "C" {
@@ -29,7 +30,12 @@ MlirOperation tmParseModule(MlirContext context, MlirStringRef source, MlirStrin
   OwningOpRef<ModuleOp> module = parseSourceString<ModuleOp>(unwrap(source), config, unwrap(file));
   return wrap(module ? module.release().getOperation() : nullptr);
 }
+void tmHonourNoColor() {
+  if (const char *value = std::getenv("NO_COLOR"); value && *value)
+    llvm::WithColor::setAutoDetectFunction([](const llvm::raw_ostream &) { return false; });
+}
 int tmOptMain(int argc, char **argv, MlirStringRef banner, void (*registerOurs)(), const TmDriver *driver) {
+  tmHonourNoColor();
   registerAllPasses();
   registerOurs();
   DialectRegistry registry;

@@ -65,6 +65,10 @@ struct TmDriver {
   const TmObserver *(*observe)(void *self);
 };
 int tmOptMain(int argc, char **argv, MlirStringRef banner, void (*registerOurs)(), const TmDriver *driver);
+int tmLspServerMain(int argc, char **argv);
+int tmReduceMain(int argc, char **argv, void (*registerOurs)());
+// Plain diagnostics where NO_COLOR is set and not empty.
+void tmHonourNoColor();
 // What a pass's or pipeline's registration says of it, by calling `append(text, out)`; false where there is none.
 bool tmDescribePass(MlirStringRef argument, void (*append)(MlirStringRef, void *), void *out);
 void tmRegisterExtensions(MlirDialectRegistry registry);

@@ -6,6 +6,7 @@
 mod attention_steps;
 pub mod device;
 mod dialects;
+pub use dialects::EVERY as EVERY_DIALECT;
 #[cfg(test)]
 mod docs;
 pub mod epilogue;

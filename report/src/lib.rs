@@ -6,6 +6,7 @@
 mod costs;
 mod diff;
 mod explain;
+mod help;
 mod kernels;
 mod opt;
 mod page;
@@ -19,7 +20,7 @@ mod terminal;
 mod watch;
 
 pub use explain::explain;
-pub use opt::opt_main;
+pub use opt::{lsp_server_main, opt_main, reduce_main};
 pub use page::{Event, Run, Subject};
 pub use remarks::RemarkStyle;
 pub use watch::{Show, Watch};

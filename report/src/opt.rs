@@ -2,6 +2,7 @@
 
 use crate::{
     explain::explain,
+    help::{Tool, arguments, wrong_pipeline},
     page::Subject,
     remarks::RemarkStyle,
     terminal::Paint,
@@ -47,6 +48,10 @@ impl Driver for Opt {
     }
 
     fn start(&mut self, values: &[Option<String>], input: &str) -> Option<i32> {
+        // MLIR would say so with neither the file nor a hint.
+        if let Some(message) = pipeline().as_deref().and_then(wrong_pipeline) {
+            return Some(fail(&message));
+        }
         let [diff, remarks, report, page] = values else { return None };
         if let Some(name) = page {
             return match explain(name, Paint::stdout()) {
@@ -89,7 +94,42 @@ fn fail(message: &str) -> i32 {
     1
 }
 
-/// Runs on the process's arguments; returns the exit code.
+/// `tinymlir-opt` on the process's arguments; returns the exit code.
 pub fn opt_main() -> i32 {
-    ir::opt_main(&mut Opt::default())
+    match arguments(Tool::Opt) {
+        Ok(arguments) => ir::opt_main(&mut Opt::default(), arguments),
+        Err(code) => code,
+    }
+}
+
+/// `tinymlir-lsp-server` on the process's arguments; returns the exit code.
+#[inline]
+pub fn lsp_server_main() -> i32 {
+    match arguments(Tool::LspServer) {
+        Ok(arguments) => ir::lsp_server_main(arguments),
+        Err(code) => code,
+    }
+}
+
+/// `tinymlir-reduce` on the process's arguments; returns the exit code.
+#[inline]
+pub fn reduce_main() -> i32 {
+    match arguments(Tool::Reduce) {
+        Ok(arguments) => ir::reduce_main(arguments),
+        Err(code) => code,
+    }
+}
+
+/// The text of `--pass-pipeline` on the process's command line.
+fn pipeline() -> Option<String> {
+    let mut arguments = std::env::args().skip(1);
+    while let Some(argument) = arguments.next() {
+        let Some(flag) = argument.strip_prefix('-') else { continue };
+        match flag.strip_prefix('-').unwrap_or(flag).strip_prefix("pass-pipeline") {
+            Some("") => return arguments.next(),
+            Some(rest) if rest.starts_with('=') => return Some(rest[1..].to_owned()),
+            _ => {}
+        }
+    }
+    None
 }

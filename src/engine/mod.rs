@@ -19,7 +19,7 @@ pub use llvm::{host_cpu, version};
 pub use signature::{Argument, Output, Signature, ValueType};
 pub use value::{DeviceTensor, Value, gpu_chip};
 
-use crate::Phases;
+use crate::{Phases, did_you_mean};
 use anyhow::{Context as _, Result, bail, ensure};
 use melior::ir::Module;
 use std::{collections::BTreeMap, ffi::c_void};
@@ -114,8 +114,9 @@ impl Executable {
         let function = self.functions.get(name).with_context(|| match self.functions.len() {
             0 => format!("there is no function `{name}`: the module has no public function with a body"),
             _ => format!(
-                "there is no public function `{name}`; there is {}",
-                self.functions().collect::<Vec<_>>().join(", ")
+                "there is no public function `{name}`; there is {}{}",
+                self.functions().collect::<Vec<_>>().join(", "),
+                did_you_mean(name, self.functions())
             ),
         })?;
         match &function.signature {

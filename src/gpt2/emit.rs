@@ -6,7 +6,7 @@ use super::{
     fused, padded, prefill, step, sublayer,
 };
 use crate::{
-    Tensor,
+    Tensor, did_you_mean,
     frontend::{Function, module},
 };
 use anyhow::{Result, bail};
@@ -56,11 +56,11 @@ pub fn emit(names: &[&str], config: &Config, sizes: Sizes) -> Result<Emitted> {
             "step" => step(config, window, choice)?,
             _ if CASES.contains(&name) => case(name)?,
             _ if FUNCTIONS.contains(&name) => sublayer(config, name, positions)?,
-            _ => bail!(
-                "there is nothing called '{name}' to emit: there are {}, gpt2, prefill, step, {}",
-                CASES.join(", "),
-                FUNCTIONS.join(", ")
-            ),
+            _ => {
+                let names = [&CASES[..], &["gpt2", "prefill", "step"], &FUNCTIONS[..]].concat();
+                let meant = did_you_mean(name, names.iter().copied());
+                bail!("there is nothing called '{name}' to emit: there are {}{meant}", names.join(", "))
+            }
         });
     }
     let captured = functions.iter().flat_map(Function::captured).collect();

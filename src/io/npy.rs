@@ -44,7 +44,9 @@ pub fn read_npz(path: &Path, key: &str) -> Result<Tensor> {
         let mut archive = zip::ZipArchive::new(std::io::BufReader::new(File::open(path)?))?;
         let name = format!("{key}.npy");
         let Some(index) = archive.index_for_name(&name) else {
-            bail!("there is no array `{key}`; it has {}", keys_of(&archive).join(", "));
+            let keys = keys_of(&archive);
+            let meant = crate::did_you_mean(key, keys.iter().map(|k| k.as_ref()));
+            bail!("there is no array `{key}`; it has {}{meant}", keys.join(", "));
         };
         let mut bytes = Vec::new();
         archive.by_index(index)?.read_to_end(&mut bytes)?;

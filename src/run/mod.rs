@@ -34,6 +34,7 @@ pub fn find(which: &str, names: &[Option<&str>], what: &str) -> Result<usize> {
         let known: Vec<&str> = names.iter().flatten().copied().take(20).collect();
         let known =
             if known.is_empty() { "they have no names".to_owned() } else { format!("names: {}", known.join(", ")) };
-        format!("there is no {what} `{which}`: there are {}, counted from 0; {known}", names.len())
+        let meant = crate::did_you_mean(which, names.iter().flatten().copied());
+        format!("there is no {what} `{which}`: there are {}, counted from 0; {known}{meant}", names.len())
     })
 }

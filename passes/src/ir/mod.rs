@@ -19,8 +19,8 @@ pub use driver::{
 };
 pub use observe::{Observer, Placed, Remark, RemarkKind};
 pub use operation::{Block, Loc, Op, Value};
-pub use opt::{Driver, Flag, described, opt_main};
-pub use pass::{Failed, Opt, Options, Pass, PassCx, PassResult, Pipeline};
+pub use opt::{Driver, Flag, described, lsp_server_main, opt_main, reduce_main};
+pub use pass::{Failed, Opt, Options, Pass, PassCx, PassResult, Pipeline, register_pass, register_pipeline};
 pub use types::{MemRef, Type};
 
 use mlir_sys::*;

@@ -6,7 +6,7 @@ use super::{
 };
 use mlir_sys::*;
 use std::{
-    ffi::{CString, c_char, c_int, c_void},
+    ffi::{CString, OsString, c_char, c_int, c_void},
     os::unix::ffi::OsStringExt,
 };
 
@@ -35,6 +35,22 @@ pub trait Driver {
     fn finish(&mut self, code: i32) -> i32;
 }
 
+/// No flags, and nobody watches.
+impl Driver for () {
+    fn flags(&self) -> &'static [Flag] {
+        &[]
+    }
+    fn start(&mut self, _: &[Option<String>], _: &str) -> Option<i32> {
+        None
+    }
+    fn observer(&mut self) -> Option<&mut dyn Observer> {
+        None
+    }
+    fn finish(&mut self, code: i32) -> i32 {
+        code
+    }
+}
+
 #[repr(C)]
 struct RawFlag {
     name: MlirStringRef,
@@ -60,6 +76,8 @@ unsafe extern "C" {
         register: extern "C" fn(),
         driver: *const RawDriver,
     ) -> c_int;
+    fn tmLspServerMain(argc: c_int, argv: *mut *mut c_char) -> c_int;
+    fn tmReduceMain(argc: c_int, argv: *mut *mut c_char, register: extern "C" fn()) -> c_int;
     fn tmDescribePass(
         argument: MlirStringRef,
         append: unsafe extern "C" fn(MlirStringRef, *mut c_void),
@@ -97,10 +115,16 @@ unsafe extern "C" fn observe(this: *mut c_void) -> *const RawObserver {
     &raw const **running.raw.insert(Box::new(raw))
 }
 
-/// mlir-opt with our passes: runs on the process's arguments, returns the exit code.
-pub fn opt_main(driver: &mut dyn Driver) -> i32 {
-    let arguments: Vec<_> = std::env::args_os().filter_map(|a| CString::new(a.into_vec()).ok()).collect();
-    let mut argv: Vec<_> = arguments.iter().map(|a| a.as_ptr().cast_mut()).chain([std::ptr::null_mut()]).collect();
+/// The arguments as C has them: NUL-terminated, and a null behind the last. They borrow from `owned`.
+fn argv(arguments: impl IntoIterator<Item = OsString>, owned: &mut Vec<CString>) -> Vec<*mut c_char> {
+    owned.extend(arguments.into_iter().filter_map(|a| CString::new(a.into_vec()).ok()));
+    owned.iter().map(|a| a.as_ptr().cast_mut()).chain([std::ptr::null_mut()]).collect()
+}
+
+/// mlir-opt with our passes: runs on `arguments`, of which the first is the program's name; returns the exit code.
+pub fn opt_main(driver: &mut dyn Driver, arguments: impl IntoIterator<Item = OsString>) -> i32 {
+    let mut owned = Vec::new();
+    let mut argv = argv(arguments, &mut owned);
     let flags: Vec<_> = driver
         .flags()
         .iter()
@@ -117,7 +141,7 @@ pub fn opt_main(driver: &mut dyn Driver) -> i32 {
     // SAFETY: argv is NUL-terminated strings and a null; all of it lives through the call.
     let code = unsafe {
         tmOptMain(
-            arguments.len() as c_int,
+            owned.len() as c_int,
             argv.as_mut_ptr(),
             string_ref("tinymlir modular optimizer driver\n"),
             register,
@@ -126,6 +150,25 @@ pub fn opt_main(driver: &mut dyn Driver) -> i32 {
     };
     // SAFETY: the driver outlives this function, and no callback is left.
     unsafe { &mut *running.driver }.finish(code)
+}
+
+/// The language server of MLIR with every dialect: speaks LSP on standard input and output; returns the exit code.
+// Inlined, so that only the tool that calls it links the server.
+#[inline]
+pub fn lsp_server_main(arguments: impl IntoIterator<Item = OsString>) -> i32 {
+    let mut owned = Vec::new();
+    let mut argv = argv(arguments, &mut owned);
+    // SAFETY: argv is NUL-terminated strings and a null; all of it lives through the call.
+    unsafe { tmLspServerMain(owned.len() as c_int, argv.as_mut_ptr()) }
+}
+
+/// mlir-reduce with every dialect and our passes: runs on `arguments`; returns the exit code.
+#[inline]
+pub fn reduce_main(arguments: impl IntoIterator<Item = OsString>) -> i32 {
+    let mut owned = Vec::new();
+    let mut argv = argv(arguments, &mut owned);
+    // SAFETY: as above.
+    unsafe { tmReduceMain(owned.len() as c_int, argv.as_mut_ptr(), register) }
 }
 
 /// The description of a registered pass or pipeline, upstream's or ours; `None` where there is none.

@@ -1,11 +1,16 @@
 //! `tinymlir-gpt2`: generate text with GPT-2, compare it with its reference, print its functions at any stage.
 
 use anyhow::{Context, Result};
-use clap::{Args, Parser, Subcommand};
-use std::{io::Write, path::PathBuf, process::ExitCode, time::Instant};
+use clap::{Args, CommandFactory, Parser, Subcommand};
+use std::{
+    io::{IsTerminal, Write},
+    path::PathBuf,
+    process::ExitCode,
+    time::Instant,
+};
 use tinymlir::{
     Phases,
-    compile::{self, Memory, Options, Precision, Schedule, Source, Stage, Target},
+    compile::{self, Source, Stage},
     cuda,
     gpt2::{
         Choice, Config, Draw, Event, Matrices, Mode, Model, Plan, Sampling, Session, Sizes, Stream, Tolerance, bench,
@@ -13,13 +18,16 @@ use tinymlir::{
     },
     io::{Staged, safetensors, write_atomically},
     look::{Show, Subject, Watch},
-    set_threads, trace,
+    trace,
 };
+use tinymlir_cli::{Bar, Device, Help, Spinner};
 
 /// GPT-2, compiled by tinymlir.
 #[derive(Parser)]
-#[command(name = "tinymlir-gpt2", version)]
+#[command(name = "tinymlir-gpt2", version, disable_help_flag = true)]
 struct Cli {
+    #[command(flatten)]
+    help: Help,
     #[command(subcommand)]
     command: Command,
 }
@@ -108,7 +116,7 @@ struct Bench {
     #[arg(long, value_name = "N", default_value_t = 10)]
     repeat: usize,
     #[command(flatten)]
-    device: Device,
+    setting: Setting,
 }
 
 #[derive(Args)]
@@ -120,48 +128,17 @@ struct Run {
     #[arg(long)]
     fused: bool,
     #[command(flatten)]
-    device: Device,
+    setting: Setting,
 }
 
+/// What is computed with, and for what it is compiled.
 #[derive(Args, Clone)]
-struct Device {
+struct Setting {
     /// The matrices' element type: f32, bf16, or int8 with a factor for each output; products add up in f32
     #[arg(long, value_name = "TYPE", default_value = "f32")]
     weights: Matrices,
-    /// Compile for an NVIDIA GPU; what runs, runs on the one here
-    #[arg(long)]
-    gpu: bool,
-    /// The chip to compile for, such as sm_90 [default: that of the card, else sm_80]
-    #[arg(long, value_name = "CHIP", requires = "gpu")]
-    chip: Option<String>,
-    /// Where the GPU's buffers lie: managed, or device for those that only kernels touch [default: managed]
-    #[arg(long, value_name = "WHERE", requires = "gpu")]
-    memory: Option<Memory>,
-    /// Which kernels: simple, or fast for those chosen by chip and shape [default: simple]
-    #[arg(long, value_name = "WHICH", requires = "gpu")]
-    schedule: Option<Schedule>,
-    /// How fast kernels may round products of f32: fp32, or tf32 on tensor cores [default: fp32]
-    #[arg(long, value_name = "HOW", requires = "schedule")]
-    precision: Option<Precision>,
-    /// How many threads compute, of the CPU's loops and products alike [default: one for each processor]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
-    threads: Option<u16>,
-    /// Compile even what the artefact cache holds, and keep nothing
-    #[arg(long)]
-    no_cache: bool,
-}
-
-impl Device {
-    fn options(&self) -> Options {
-        if let Some(threads) = self.threads {
-            set_threads(threads.into());
-        }
-        let (memory, schedule) = (self.memory.unwrap_or_default(), self.schedule.unwrap_or_default());
-        let precision = self.precision.unwrap_or_default();
-        let gpu = || Target::Gpu { chip: self.chip.clone(), memory, schedule, precision };
-        let target = if self.gpu { gpu() } else { Target::Cpu };
-        Options { target, cache: !self.no_cache, ..Options::default() }
-    }
+    #[command(flatten)]
+    device: Device,
 }
 
 #[derive(Args)]
@@ -195,11 +172,17 @@ struct Emit {
     #[arg(short, long)]
     output: Option<PathBuf>,
     #[command(flatten)]
-    device: Device,
+    setting: Setting,
 }
 
 fn stage(text: &str) -> Result<Stage, String> {
     text.parse()
+}
+
+/// The command line, for its completions and its manual page.
+#[cfg_attr(not(test), allow(dead_code))]
+pub fn command() -> clap::Command {
+    Cli::command()
 }
 
 pub fn main() -> ExitCode {
@@ -228,7 +211,9 @@ pub fn main() -> ExitCode {
 
 fn open(run: &Run) -> Result<Model> {
     let start = Instant::now();
-    let model = Model::open(&run.model)?.with_matrices(run.device.weights)?;
+    let loading = Spinner::new(format!("loading {}", run.model));
+    let model = Model::open(&run.model)?.with_matrices(run.setting.weights)?;
+    drop(loading);
     eprintln!("loaded {} in {:.3} s", run.model, start.elapsed().as_secs_f64());
     Ok(model)
 }
@@ -243,8 +228,8 @@ fn generate(arguments: &Generate) -> Result<()> {
     let Generate { temperature, top_k, top_p, seed, .. } = *arguments;
     let sampling = Sampling { temperature, top_k, top_p, seed };
     sampling.check()?;
-    let mut session = Session::new(&model, arguments.run.device.options(), mode)?;
-    if arguments.trace.is_some() && arguments.run.device.gpu {
+    let mut session = Session::new(&model, arguments.run.setting.device.options(), mode)?;
+    if arguments.trace.is_some() && arguments.run.setting.device.gpu() {
         cuda::start_trace()?;
     }
     let mut parts = Phases::default();
@@ -254,9 +239,13 @@ fn generate(arguments: &Generate) -> Result<()> {
     let (mut count, mut seconds, mut launched) = (0, 0.0, cuda::launches());
     // Notes and errors that come before the first token stay on lines of their own.
     let mut prompt = Some(&arguments.prompt);
+    let mut spinner = Some(Spinner::new("compiling"));
+    // Where the text itself shows the progress, a bar would stand in it.
+    let bar = (!std::io::stdout().is_terminal() && !arguments.time).then(|| Bar::new("generating", arguments.tokens));
     session.generate(&mut ids, arguments.tokens, &sampling, &mut |event| {
         match event {
             Event::Compiled { positions, window, time, phases } => {
+                drop(spinner.take());
                 let cache = window.map_or(String::new(), |window| format!(" and a cache of {window}"));
                 eprintln!("compiled for {positions} positions{cache} in {:.3} s", time.as_secs_f64());
                 if arguments.time {
@@ -265,6 +254,8 @@ fn generate(arguments: &Generate) -> Result<()> {
                 parts.append(phases);
             }
             Event::Token { id, time } => {
+                drop(spinner.take());
+                bar.iter().for_each(Bar::step);
                 (count, seconds) = (count + 1, seconds + time.as_secs_f64());
                 parts.took(&format!("token {count} ({id})"), time);
                 write!(out, "{}", prompt.take().map_or("", String::as_str))?;
@@ -272,14 +263,18 @@ fn generate(arguments: &Generate) -> Result<()> {
                 out.flush()?;
                 if arguments.time {
                     let launches = cuda::launches() - std::mem::replace(&mut launched, cuda::launches());
-                    let launches =
-                        if arguments.run.device.gpu { format!(", {launches} launches") } else { String::new() };
+                    let launches = if arguments.run.setting.device.gpu() {
+                        format!(", {launches} launches")
+                    } else {
+                        String::new()
+                    };
                     eprintln!("token {count} ({id}): {:.3} ms{launches}", 1e3 * time.as_secs_f64());
                 }
             }
         }
         Ok(())
     })?;
+    drop(bar);
     writeln!(out, "{}", prompt.map_or("", String::as_str))?;
     if let Some(path) = &arguments.trace {
         trace::write_chrome_trace(path, &parts, &cuda::take_trace()?)?;
@@ -288,7 +283,7 @@ fn generate(arguments: &Generate) -> Result<()> {
         "{count} tokens in {seconds:.3} s ({:.1} a second), compilation apart",
         f64::from(count) / seconds.max(1e-9)
     );
-    if arguments.time && arguments.run.device.gpu {
+    if arguments.time && arguments.run.setting.device.gpu() {
         eprintln!("{}: {} launches of {} distinct kernels", cuda::device()?, cuda::launches(), cuda::kernels());
     }
     Ok(())
@@ -303,8 +298,10 @@ fn check(arguments: &Verify) -> Result<()> {
         (false, true) => Mode::Fused,
         (false, false) => Mode::Layers,
     };
-    let mut session = Session::new(&model, arguments.run.device.options(), mode)?;
+    let mut session = Session::new(&model, arguments.run.setting.device.options(), mode)?;
+    let comparing = Spinner::new(format!("comparing {} with its reference", arguments.run.model));
     let summary = verify(&mut session, &directory, Tolerance { rtol: arguments.rtol, atol: arguments.atol })?;
+    drop(comparing);
     let mut out = std::io::stdout().lock();
     for (name, largest) in &summary.arrays {
         writeln!(out, "{name}: largest difference {largest:.3e}")?;
@@ -321,9 +318,9 @@ fn measure(arguments: &Bench) -> Result<()> {
         decode.push(100);
     }
     let plan = Plan { prefill, decode, window, calls };
-    let options = arguments.device.options();
-    let model = Model::open(&arguments.model)?.with_matrices(arguments.device.weights)?;
-    if !arguments.device.gpu {
+    let options = arguments.setting.device.options();
+    let model = Model::open(&arguments.model)?.with_matrices(arguments.setting.weights)?;
+    if !arguments.setting.device.gpu() {
         eprintln!("memory reads {:.2} GB/s", read_bandwidth() / 1e9);
     }
     bench(&model, &arguments.model, &options, &plan, &mut |figure| {
@@ -332,7 +329,7 @@ fn measure(arguments: &Bench) -> Result<()> {
 }
 
 fn print(arguments: &Emit) -> Result<()> {
-    let config = Config { matrices: arguments.device.weights, ..Model::config(&arguments.model)? };
+    let config = Config { matrices: arguments.setting.weights, ..Model::config(&arguments.model)? };
     let names: Vec<&str> = arguments.names.iter().map(String::as_str).collect();
     let draw = arguments.draw.then_some(Draw { top_k: true, top_p: true });
     let choice = Choice { draw, logits: arguments.logits };
@@ -342,7 +339,7 @@ fn print(arguments: &Emit) -> Result<()> {
         // As it was written, with its names.
         Stage::Tensor => emitted.text,
         stage => {
-            let options = arguments.device.options();
+            let options = arguments.setting.device.options();
             let name = format!("{}.mlir", names.join("-"));
             let source = Source { bytes: emitted.text.as_bytes(), name: &name };
             let mut watch = arguments.report.clone().map(|file| {

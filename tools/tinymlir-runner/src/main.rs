@@ -1,7 +1,7 @@
 //! Compiles a module at any level and calls one of its functions.
 
 use anyhow::{Context, Result, bail, ensure};
-use clap::Parser;
+use clap::{CommandFactory, Parser};
 use std::{
     io::{ErrorKind, Write},
     path::PathBuf,
@@ -10,20 +10,21 @@ use std::{
 };
 use tinymlir::{
     Tensor,
-    compile::{self, Memory, Options, Precision, Schedule, Source, Stage, Target},
+    compile::{self, Options, Source, Stage, Target},
     cuda,
     engine::{Executable, Signature, Value, conform, describe},
     io::{Staged, npy, safetensors::Safetensors},
     look::{RemarkStyle, Show, Subject, Watch},
-    run, set_threads, trace,
+    run, trace,
 };
+use tinymlir_cli::{Bar, Device, Help, Spinner};
 
 /// Compile an MLIR module (tensors, memrefs or LLVM dialect; text or bytecode) and call a function.
 ///
 /// Results are printed as NumPy does, then arguments that the call changed. The exit status is 1 after any error and when
 /// an --expect is past its tolerance.
 #[derive(Parser)]
-#[command(name = "tinymlir-runner", disable_version_flag = true)]
+#[command(name = "tinymlir-runner", disable_version_flag = true, disable_help_flag = true)]
 struct Flags {
     /// The module; `-` is standard input
     module: Option<PathBuf>,
@@ -38,7 +39,7 @@ struct Flags {
     #[arg(long, value_name = "FILE.safetensors")]
     weights: Vec<PathBuf>,
     /// Fail when an argument is left over, instead of making it up
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     strict_args: bool,
     /// Save an output instead of printing it: results by name or index, changed arguments after them
     #[arg(short, value_name = "INDEX|NAME=FILE.npy")]
@@ -47,29 +48,16 @@ struct Flags {
     #[arg(long, value_name = "INDEX|NAME=FILE")]
     expect: Vec<String>,
     /// Relative tolerance of --expect
-    #[arg(long, value_name = "R", default_value_t = 1e-5)]
+    #[arg(long, value_name = "R", default_value_t = 1e-5, hide_short_help = true)]
     rtol: f64,
     /// Absolute tolerance of --expect
-    #[arg(long, value_name = "A", default_value_t = 1e-8)]
+    #[arg(long, value_name = "A", default_value_t = 1e-8, hide_short_help = true)]
     atol: f64,
     /// Call N times more on the same arguments and report the times
     #[arg(long, value_name = "N", default_value_t = 0)]
     repeat: usize,
-    /// Run on an NVIDIA GPU
-    #[arg(long)]
-    gpu: bool,
-    /// The chip to compile for, such as sm_90 [default: that of the card, else sm_80]
-    #[arg(long, value_name = "CHIP", requires = "gpu")]
-    chip: Option<String>,
-    /// Where the GPU's buffers lie: managed, or device for those that only kernels touch [default: managed]
-    #[arg(long, value_name = "WHERE", requires = "gpu")]
-    memory: Option<Memory>,
-    /// Which kernels: simple, or fast for those chosen by chip and shape [default: simple]
-    #[arg(long, value_name = "WHICH", requires = "gpu")]
-    schedule: Option<Schedule>,
-    /// How fast kernels may round products of f32: fp32, or tf32 on tensor cores [default: fp32]
-    #[arg(long, value_name = "HOW", requires = "schedule")]
-    precision: Option<Precision>,
+    #[command(flatten)]
+    device: Device,
     /// Say how long compiling and the call took, and what was launched
     #[arg(short, long)]
     verbose: bool,
@@ -77,7 +65,7 @@ struct Flags {
     #[arg(long)]
     time: bool,
     /// Write what --time sums up as a trace for chrome://tracing or Perfetto
-    #[arg(long, value_name = "FILE.json")]
+    #[arg(long, value_name = "FILE.json", hide_short_help = true)]
     trace: Option<PathBuf>,
     /// Print the module at a stage instead of calling it: tensor, optimized, bufferized, outlined (GPU), lowered, llvm, ptx (GPU)
     #[arg(long, value_name = "STAGE")]
@@ -95,26 +83,28 @@ struct Flags {
     #[arg(long)]
     list: bool,
     /// Compile and keep the code in the artefact cache, but call nothing; needs no GPU
-    #[arg(long, conflicts_with_all = ["emit", "list"])]
+    #[arg(long, conflicts_with_all = ["emit", "list"], hide_short_help = true)]
     compile_only: bool,
     /// Print what each pass took
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     mlir_timing: bool,
     /// LLVM's optimisation level
-    #[arg(short = 'O', value_name = "LEVEL", default_value_t = 3, value_parser = clap::value_parser!(u8).range(0..=3))]
+    #[arg(short = 'O', value_name = "LEVEL", default_value_t = 3, value_parser = clap::value_parser!(u8).range(0..=3), hide_short_help = true)]
     opt_level: u8,
-    /// How many threads compute, of the CPU's loops and products alike [default: one for each processor]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
-    threads: Option<u16>,
-    /// Compile even what the artefact cache holds, and keep nothing
-    #[arg(long)]
-    no_cache: bool,
     /// Empty the artefact cache first
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     clear_cache: bool,
-    /// Print the versions of tinymlir, LLVM and BLAS
+    /// Print the versions of tinymlir, LLVM and BLAS, and the GPU with its driver
     #[arg(long, short = 'V')]
     version: bool,
+    #[command(flatten)]
+    help: Help,
+}
+
+/// The command line, for its completions and its manual page.
+#[cfg_attr(not(test), allow(dead_code))]
+pub fn command() -> clap::Command {
+    Flags::command()
 }
 
 pub fn main() -> ExitCode {
@@ -154,24 +144,11 @@ fn run(flags: &Flags) -> Result<()> {
             return Ok(());
         }
     }
-    if let Some(threads) = flags.threads {
-        set_threads(threads.into());
-    }
     let path = flags.module.as_ref().context("no module is given (see --help)")?;
     let bytes = compile::read_source(path)?;
     let name = path.to_string_lossy();
     let source = Source { bytes: &bytes, name: if name == "-" { "<stdin>" } else { &name } };
-    let target = match flags.gpu {
-        true => Target::Gpu {
-            chip: flags.chip.clone(),
-            memory: flags.memory.unwrap_or_default(),
-            schedule: flags.schedule.unwrap_or_default(),
-            precision: flags.precision.unwrap_or_default(),
-        },
-        false => Target::Cpu,
-    };
-    let options =
-        Options { target, opt_level: flags.opt_level, cache: !flags.no_cache, mlir_timing: flags.mlir_timing };
+    let options = Options { opt_level: flags.opt_level, mlir_timing: flags.mlir_timing, ..flags.device.options() };
     let mut watch = watch(flags, &source, &options.target);
     if let Some(stage) = flags.emit {
         let text = compile::lower_to_watched(source, stage, &options, watch.as_mut())?;
@@ -186,7 +163,9 @@ fn run(flags: &Flags) -> Result<()> {
         }
         return Ok(());
     }
+    let compiling = (!flags.mlir_timing).then(|| Spinner::new(format!("compiling {name}")));
     let executable = compile::compile_watched(source, &options, watch.as_mut())?;
+    drop(compiling);
     if flags.verbose {
         eprintln!("compiled in {:.3} s: {}", start.elapsed().as_secs_f64(), executable.phases());
     }
@@ -328,6 +307,7 @@ fn outputs(signature: &Signature, before: &[Value], after: Vec<Value>, results: 
 
 fn time(executable: &Executable, entry: &str, arguments: &[Value], count: usize) -> Result<()> {
     let (mut times, mut device) = (Vec::new(), Vec::new());
+    let bar = Bar::new("calling", count);
     for _ in 0..count {
         let start = Instant::now();
         let results = if executable.memory().is_some() {
@@ -339,7 +319,9 @@ fn time(executable: &Executable, entry: &str, arguments: &[Value], count: usize)
         };
         times.push(start.elapsed());
         results?;
+        bar.step();
     }
+    drop(bar);
     eprintln!("{count} calls: {}", spread(times));
     if !device.is_empty() {
         eprintln!("{count} calls by the GPU's clock: {}", spread(device));

@@ -9,6 +9,7 @@ mod diff;
 mod filecheck;
 #[path = "../../tinymlir-gpt2/src/main.rs"]
 mod gpt2;
+mod pages;
 #[path = "../../tinymlir-runner/src/main.rs"]
 mod runner;
 
@@ -19,17 +20,26 @@ fn main() -> ExitCode {
     let called = arguments.first().and_then(|a| Path::new(a).file_name()?.to_str()).unwrap_or_default();
     match called {
         "tinymlir-opt" => status(tinymlir_report::opt_main()),
+        "tinymlir-lsp-server" => status(tinymlir_report::lsp_server_main()),
+        "tinymlir-reduce" => status(tinymlir_report::reduce_main()),
         "tinymlir-runner" => runner::main(),
         "tinymlir-gpt2" => gpt2::main(),
         #[cfg(feature = "diff")]
         "tinymlir-diff" => diff::main(),
         "FileCheck" => status(filecheck::main(&arguments[1..])),
-        _ => {
-            eprintln!(
-                "error: call this through a link under a tool's name: tinymlir-opt, tinymlir-runner or tinymlir-gpt2"
-            );
-            ExitCode::FAILURE
-        }
+        _ => match &arguments[..] {
+            [_, write, folder] if write == "--write-pages" => match pages::write(Path::new(folder)) {
+                Ok(()) => ExitCode::SUCCESS,
+                Err(error) => {
+                    eprintln!("error: cannot write {folder}: {error}");
+                    ExitCode::FAILURE
+                }
+            },
+            _ => {
+                eprintln!("error: call this through a link under a tool's name: {}", pages::TOOLS.join(", "));
+                ExitCode::FAILURE
+            }
+        },
     }
 }
 

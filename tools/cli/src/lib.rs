@@ -1,0 +1,73 @@
+//! What the command lines of the tools share: the flags of a target, a help in two lengths, progress on a terminal.
+
+mod progress;
+
+pub use progress::{Bar, Spinner};
+
+use clap::{ArgAction, Args};
+use tinymlir::{
+    compile::{Memory, Options, Precision, Schedule, Target},
+    set_threads,
+};
+
+/// `--help` that fits on a screen, and `--help-all`. The command disables clap's own help flag; arguments that only the
+/// long help shows are marked `hide_short_help`.
+#[derive(Args, Clone, Debug)]
+pub struct Help {
+    /// Print this page; --help-all prints every flag
+    #[arg(short, long, action = ArgAction::HelpShort, global = true)]
+    help: Option<bool>,
+    /// Print every flag
+    #[arg(long, action = ArgAction::HelpLong, global = true, hide_short_help = true)]
+    help_all: Option<bool>,
+}
+
+/// What code is compiled for.
+#[derive(Args, Clone, Debug)]
+pub struct Device {
+    /// Run on an NVIDIA GPU, or compile for one where nothing is run
+    #[arg(long)]
+    gpu: bool,
+    /// The chip to compile for, such as sm_90 [default: that of the card, else sm_80]
+    #[arg(long, value_name = "CHIP", requires = "gpu")]
+    chip: Option<String>,
+    /// Where the GPU's buffers lie: managed, or device for those that only kernels touch [default: managed]
+    #[arg(long, value_name = "WHERE", requires = "gpu", hide_short_help = true)]
+    memory: Option<Memory>,
+    /// Which kernels: simple, or fast for those chosen by chip and shape [default: simple]
+    #[arg(long, value_name = "WHICH", requires = "gpu")]
+    schedule: Option<Schedule>,
+    /// How fast kernels may round products of f32: fp32, or tf32 on tensor cores [default: fp32]
+    #[arg(long, value_name = "HOW", requires = "schedule", hide_short_help = true)]
+    precision: Option<Precision>,
+    /// How many threads compute, of the CPU's loops and products alike [default: one for each processor]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..), hide_short_help = true)]
+    threads: Option<u16>,
+    /// Compile even what the artefact cache holds, and keep nothing
+    #[arg(long, hide_short_help = true)]
+    no_cache: bool,
+}
+
+impl Device {
+    /// Whether code is for a GPU.
+    pub fn gpu(&self) -> bool {
+        self.gpu
+    }
+
+    /// The options to compile with; sets the number of threads where one is given.
+    pub fn options(&self) -> Options {
+        if let Some(threads) = self.threads {
+            set_threads(threads.into());
+        }
+        let target = match self.gpu {
+            true => Target::Gpu {
+                chip: self.chip.clone(),
+                memory: self.memory.unwrap_or_default(),
+                schedule: self.schedule.unwrap_or_default(),
+                precision: self.precision.unwrap_or_default(),
+            },
+            false => Target::Cpu,
+        };
+        Options { target, cache: !self.no_cache, ..Options::default() }
+    }
+}
