@@ -4,6 +4,7 @@
 //!   upstream finds out when it translates to LLVM IR.
 //! - A tensor with an encoding, such as a sparse one: everything after would take it for dense.
 //! - A constant with more bytes than the machine has memory.
+//! - `ml_program.global` of anything but a tensor, at which upstream's bufferization ends the program.
 //! - Floats of less than 16 bits in host code: no target has an arithmetic for them.
 //! - `tinymlir.name` that is no string or that two arguments of a function have, and `tinymlir.range` that is not two ordered
 //!   integers for an argument of integers.
@@ -59,6 +60,9 @@ fn run(cx: &PassCx, module: Op) -> PassResult {
         if let Some(bytes) = constant.then(|| bytes(op.result(0).ty())).flatten().filter(|bytes| *bytes > memory()) {
             let fact = format!("has {bytes} bytes, more than this machine's memory of {}", memory());
             return Err(cx.error(op, &format!("{fact} (make it smaller, or broadcast a smaller one)")));
+        }
+        if let Some(ty) = op.attr("type").and_then(|a| a.as_type()).filter(|ty| op.is("ml_program.global") && !ty.is_tensor()) {
+            return Err(cx.error(op, &format!("is of type {ty}: only tensors are supported (use a tensor, or memref.global)")));
         }
         if op.is("gpu.barrier")
             && let Some((around, name)) = divergent(op)

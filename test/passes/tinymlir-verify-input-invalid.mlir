@@ -123,3 +123,8 @@ func.func @half_range(%x: tensor<4xi32> {tinymlir.range = [4]}) {
 func.func @range_of_floats(%x: tensor<4xf32> {tinymlir.range = [0, 4]}) {
   return
 }
+
+// -----
+
+// expected-error @+1 {{'ml_program.global' op is of type memref<2xf32>: only tensors are supported (use a tensor, or memref.global)}}
+ml_program.global private mutable @g(dense<4.0> : memref<2xf32>) : memref<2xf32>
