@@ -34,8 +34,8 @@ pub fn write_chrome_trace(path: &Path, phases: &Phases, device: &DeviceSpans) ->
     write_atomically(path, format!("{trace}\n").as_bytes())
 }
 
-/// The same for a report.
-pub fn run(phases: &Phases, device: &DeviceSpans) -> Run {
+/// The same for a report of calls of one function.
+pub fn run(entry: &str, phases: &Phases, device: &DeviceSpans) -> Run {
     let origin = phases.spans().map(|(_, start, _)| start).chain(device.as_ref().map(|(since, _)| *since)).min();
     let since = |at: Instant| origin.map_or(Duration::ZERO, |origin| at.saturating_duration_since(origin));
     let event = |name: &str, track, start: Duration, time: Duration| Event {
@@ -44,16 +44,16 @@ pub fn run(phases: &Phases, device: &DeviceSpans) -> Run {
         start: 1e6 * start.as_secs_f64(),
         time: 1e6 * time.as_secs_f64(),
     };
-    let mut run = Run::default();
+    let mut run = Run { entry: entry.to_owned(), ..Run::default() };
     run.events.extend(phases.spans().map(|(name, start, time)| event(name, "host", since(start), time)));
     let Some((begin, spans)) = device else { return run };
-    let mut kernels: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
     for span in spans {
         run.events.push(event(&span.name, "card", since(*begin) + span.start, span.time));
-        kernels.entry(&span.name).or_default().push(1e6 * span.time.as_secs_f64());
+        // Copies and fills have no grid.
+        if span.details.iter().any(|(key, _)| *key == "grid") {
+            run.kernels.push((span.name.clone(), 1e6 * span.time.as_secs_f64()));
+        }
     }
-    let mean = |times: Vec<f64>| times.iter().sum::<f64>() / times.len() as f64;
-    run.kernels = kernels.into_iter().map(|(name, times)| (name.to_owned(), mean(times))).collect();
     if let Ok(device) = cuda::device() {
         run.device = device.to_string();
         (run.peak_bytes, run.peak_flops) = (Some(device.peak_bytes), Some(device.peak_flops()));

@@ -318,7 +318,11 @@
   function tracks() {
     const canvas = $("tracks"), events = data.events || [];
     const end = Math.max(...events.map((e) => e.start + e.time));
-    span ||= [0, end];
+    // The last run of kernels that follow one another within a millisecond.
+    const card = events.filter((e) => e.track === "card");
+    const burst = card.findLastIndex((e, i) => i === 0 || e.start - (card[i - 1].start + card[i - 1].time) > 1000);
+    span ||= burst < 0 ? [0, end] : [card[burst].start, end];
+    $("all").onclick = () => { span = [0, end]; paint(); };
     const names = [...new Set(events.map((e) => e.name))];
     const used = ["host", "card"].filter((track) => events.some((e) => e.track === track));
     canvas.style.height = 60 + used.length * 70 + "px";
@@ -340,11 +344,15 @@
           if (left + w < 60 || left > width) continue;
           g.fillStyle = colour(e.name);
           g.fillRect(Math.max(60, left), top, Math.min(w, width), 40);
-          if (w > 60) { g.save(); g.beginPath(); g.rect(Math.max(60, left), top, w, 40); g.clip(); g.fillStyle = "#fff"; g.fillText(e.name, Math.max(60, left) + 6, top + 24); g.restore(); }
+          if (w > 60) { g.save(); g.beginPath(); g.rect(Math.max(60, left), top, w, 40); g.clip(); g.fillStyle = style.getPropertyValue("--paper"); g.fillText(e.name, Math.max(60, left) + 6, top + 24); g.restore(); }
         }
       });
       g.fillStyle = style.getPropertyValue("--soft");
-      for (let i = 0; i <= 6; i++) { const t = span[0] + ((span[1] - span[0]) * i) / 6; g.fillText(t > 1e4 ? (t / 1e3).toFixed(1) + " ms" : t.toFixed(1) + " µs", x(t) - (i === 6 ? 52 : i ? 20 : 0), height - 14); }
+      const fine = span[1] - span[0] < 2e4 ? 3 : 1;
+      const label = (t) => (end > 1e4 ? (t / 1e3).toFixed(fine) + " ms" : t.toFixed(1) + " µs");
+      for (let i = 0; i <= 6; i++) {
+        g.textAlign = i === 6 ? "right" : i ? "center" : "left";
+        const t = span[0] + ((span[1] - span[0]) * i) / 6; g.fillText(label(t), x(t), height - 14); }
     };
     const timeAt = (e) => span[0] + ((e.offsetX - 60) / (canvas.clientWidth - 70)) * (span[1] - span[0]);
     canvas.onwheel = (e) => { e.preventDefault(); const t = timeAt(e), f = e.deltaY > 0 ? 1.25 : 0.8; span = [Math.max(0, t - (t - span[0]) * f), Math.min(end, t + (span[1] - t) * f)]; paint(); };

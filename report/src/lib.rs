@@ -17,6 +17,7 @@ mod remarks;
 mod rows;
 mod state;
 mod terminal;
+mod times;
 mod watch;
 
 pub use explain::explain;

@@ -13,7 +13,7 @@ use base64::{Engine as _, engine::general_purpose::STANDARD};
 use minijinja::{Environment, context};
 use serde::Serialize;
 use serde_json::{Value, json};
-use std::{collections::BTreeMap, io::Write as _};
+use std::io::Write as _;
 
 /// What a report is about.
 #[derive(Clone, Debug, Default)]
@@ -50,8 +50,10 @@ pub struct Run {
     pub device: String,
     /// What happened when.
     pub events: Vec<Event>,
-    /// The mean time of each kernel, in microseconds.
-    pub kernels: BTreeMap<String, f64>,
+    /// The function that was called.
+    pub entry: String,
+    /// Every kernel that ran, in order, and its time in microseconds.
+    pub kernels: Vec<(String, f64)>,
     /// Bytes a second that the card's memory moves at best.
     pub peak_bytes: Option<f64>,
     /// Operations on f32 a second that the card does at best.

@@ -1,6 +1,6 @@
 //! The table of kernels: launches, or on the CPU operations, with all that is known of each; equal ones are one row.
 
-use crate::{costs::Cost, page::Run, ptxas::Usage, record::Recording, remarks::Record};
+use crate::{costs::Cost, page::Run, ptxas::Usage, record::Recording, remarks::Record, times::times};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -64,7 +64,8 @@ fn dims(sizes: [Option<i64>; 3]) -> String {
 fn of_launches(recording: &Recording, usage: &BTreeMap<String, Usage>, run: Option<&Run>) -> Vec<Row> {
     let mut rows: Vec<Row> = Vec::new();
     let mut before = None;
-    for launch in &recording.launches {
+    let times = run.map_or_else(|| vec![None; recording.launches.len()], |run| times(&recording.launches, run));
+    for (launch, time) in recording.launches.iter().zip(times) {
         let mut computed: Vec<&Cost> = recording
             .costs
             .iter()
@@ -84,7 +85,6 @@ fn of_launches(recording: &Recording, usage: &BTreeMap<String, Usage>, run: Opti
         let sum = |of: fn(&Cost) -> Option<f64>| {
             computed.iter().map(|c| of(c)).sum::<Option<f64>>().filter(|_| !computed.is_empty() && !second)
         };
-        let time = run.and_then(|r| r.kernels.get(&launch.kernel).copied());
         let (flops, bytes) = (sum(|c| c.flops), sum(|c| c.bytes));
         let row = Row {
             kernel: launch.kernel.clone(),
@@ -103,7 +103,7 @@ fn of_launches(recording: &Recording, usage: &BTreeMap<String, Usage>, run: Opti
             flops,
             bytes,
             time,
-            percent: time.zip(run).and_then(|(time, run)| run.percent(time, flops?, bytes?)),
+            percent: None,
         };
         let same = |r: &&mut Row| {
             (&r.kernel, &r.grid, &r.block, &r.shapes, &r.op)
@@ -111,11 +111,17 @@ fn of_launches(recording: &Recording, usage: &BTreeMap<String, Usage>, run: Opti
         };
         match rows.iter_mut().find(same) {
             Some(known) => {
+                // The mean of those in the row.
+                let share = (known.count + 1) as f64;
+                known.time = known.time.zip(row.time).map(|(mean, time)| mean + (time - mean) / share);
                 known.count += 1;
                 known.sources.push(launch.source);
             }
             None => rows.push(row),
         }
+    }
+    for row in &mut rows {
+        row.percent = row.time.zip(run).and_then(|(time, run)| run.percent(time, row.flops?, row.bytes?));
     }
     rows
 }

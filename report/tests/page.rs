@@ -57,8 +57,9 @@ fn data(page: &str) -> serde_json::Value {
 #[test]
 fn kernels_come_with_their_operations_template_and_work() {
     let folder = tempfile::tempdir().unwrap();
-    let kernels = [("matmul_skinny_f32_8_epilogue".to_owned(), 5.0)].into_iter().collect();
-    let run = Run { kernels, peak_bytes: Some(4.8e12), peak_flops: Some(6e13), ..Run::default() };
+    let kernels = vec![("matmul_skinny_f32_8_epilogue".to_owned(), 5.0)];
+    let run =
+        Run { entry: "layer".into(), kernels, peak_bytes: Some(4.8e12), peak_flops: Some(6e13), ..Run::default() };
     let page = std::fs::read_to_string(page(folder.path(), GPU, Some(run))).unwrap();
     let table = between(&page, "<table id=\"kernel-table\">", "</table>");
     let row = table.split("<tr ").find(|row| row.contains("matmul_skinny_f32_8_epilogue")).unwrap();

@@ -214,7 +214,7 @@ fn run(flags: &Flags) -> Result<()> {
             trace::write_chrome_trace(path, &phases, &spans)?;
         }
         if let Some(watch) = &mut watch {
-            watch.ran(trace::run(&phases, &spans));
+            watch.ran(trace::run(&entry, &phases, &spans));
         }
     }
     watch.map_or(Ok(()), Watch::finish)?;
