@@ -2,7 +2,7 @@
 
 use crate::{kernels::Launch, page::Run};
 
-/// The median time of each launch over the calls, in microseconds.
+/// The median time of each launch over the calls (the lower one of two), in microseconds: the first call is a slow one.
 ///
 /// Where what ran is the entry's launches in their order, as often as it was called, each launch has its own times. Where it is
 /// not (a launch in a loop or behind a branch), those of a kernel that is always launched alike are known, and no others.
@@ -32,7 +32,7 @@ pub fn times(launches: &[Launch], run: &Run) -> Vec<Option<f64>> {
 fn median(times: impl Iterator<Item = f64>) -> Option<f64> {
     let mut times: Vec<f64> = times.collect();
     times.sort_by(f64::total_cmp);
-    times.get(times.len() / 2).copied()
+    times.get(times.len().saturating_sub(1) / 2).copied()
 }
 
 #[cfg(test)]
