@@ -1,7 +1,7 @@
 module {
   func.func @gather(
       %table: tensor<100x64xf32> {tinymlir.name = "table"},
-      %ids: tensor<16xi32> {tinymlir.name = "ids", tinymlir.range = array<i64: 0, 100>}
+      %ids: tensor<16xi32> {tinymlir.name = "ids", tinymlir.range = [0, 100]}
   ) -> (tensor<16x64xf32> {tinymlir.name = "result"}) {
     %0 = tensor.empty() : tensor<16x64xf32>
     %8 = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0)>, affine_map<(d0, d1) -> (d0, d1)>], iterator_types = ["parallel", "parallel"]} ins(%ids : tensor<16xi32>) outs(%0 : tensor<16x64xf32>) {
