@@ -22,13 +22,27 @@ pub fn build() -> Result<(), String> {
     if std::env::var_os("TINYMLIR_TOOLS_DIR").is_some() {
         return Ok(());
     }
-    let profile = match artifacts().file_name().and_then(OsStr::to_str) {
+    cargo(&["--workspace"])
+}
+
+/// Builds an example of a crate, in the profile of this program.
+#[allow(dead_code)] // not every test program has one
+pub fn build_example(package: &str, example: &str) -> Result<(), String> {
+    cargo(&["--package", package, "--example", example])
+}
+
+fn profile() -> String {
+    match artifacts().file_name().and_then(OsStr::to_str) {
         None | Some("debug") => "dev".to_owned(),
         Some(name) => name.to_owned(),
-    };
+    }
+}
+
+fn cargo(what: &[&str]) -> Result<(), String> {
     let status = Command::new(env!("CARGO"))
         .current_dir(Path::new(env!("CARGO_MANIFEST_DIR")))
-        .args(["build", "--workspace", "--quiet", "--profile", &profile])
+        .args(["build", "--quiet", "--profile", &profile()])
+        .args(what)
         .stdout(Stdio::null())
         .status()
         .map_err(|error| format!("cannot run cargo: {error}"))?;
