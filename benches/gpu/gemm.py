@@ -3,12 +3,17 @@
     benches/gpu/build && python3 benches/gpu/gemm.py
 
 Weights are rotated through more memory than the L2 cache holds where a product is bound by reading them. For K split in
-s parts the time includes the kernel that adds the parts. "same" says that two runs agree in every bit.
+s parts the time includes the kernel that adds the parts. "same" says that two runs agree in every bit, "chosen" which kernel and
+parts the compiler takes for the size, where several are tried.
 """
+
+import os
 
 import torch
 
-from harness import Module, View, median_us, up
+from choices import SHAPES, label as name_of
+
+from harness import OUT, Module, View, median_us, up
 
 torch.backends.cuda.matmul.allow_tf32 = False
 module = Module("products")
@@ -23,10 +28,18 @@ def grouped(t):
     return View(t, [1, t.shape[0], 1, t.shape[1]], [t.numel(), t.shape[1], 0, 1])
 
 
-def tiled(a, b, c, splits, along_k, slabs):
+def chosen():
+    """The compiler's kernel and parts by the size's name."""
+    with open(os.path.join(OUT, "choices.txt")) as file:
+        return {name: (kernel, int(parts)) for name, kernel, parts in map(str.split, file)}
+
+
+CHOSEN = chosen()
+
+
+def tiled(a, b, c, tile, splits, along_k, slabs):
     m, k = a.shape
     n = b.shape[0] if along_k else b.shape[1]
-    tile = 32 if m <= 32 else 64
     tiles = up(m, tile) * up(n, 128)
     chunk = up(up(k, splits), 16) * 16
     kernel = f"matmul_tiled_{tile}x128_{'nt_' if along_k else ''}f32"
@@ -55,12 +68,13 @@ def skinny(a, b, c, along_k):
 
 
 def measure(m, k, n, along_k, ways):
+    """Ways: (0, 1) is the kernel for few rows, (tile, parts) the others."""
     a = torch.randn(m, k, device="cuda")
     shape = (n, k) if along_k else (k, n)
     copies = 1 if m > 32 else max(1, min(64, 200_000_000 // (4 * n * k) + 1))
     bs = [torch.randn(shape, device="cuda") for _ in range(copies)]
     c = torch.empty(m, n, device="cuda")
-    slabs = torch.empty(16 * m * n if any(w > 1 for w in ways) else 1, device="cuda")
+    slabs = torch.empty(max(parts for _, parts in ways) * m * n, device="cuda")
     b64 = bs[0].double()
     exact = a.double() @ (b64.t() if along_k else b64)
     scale = exact.abs().max().item()
@@ -83,10 +97,11 @@ def measure(m, k, n, along_k, ways):
     flops, size = 2 * m * n * k, 4 * (n * k + m * k + m * n)
     label = f"{m}x{k}x{n}{' nt' if along_k else ''}"
     print(f"{label:20s} cuBLAS        {base:9.2f} us {flops / base / 1e6:6.2f} TFLOP/s {size / base / 1e6:5.2f} TB/s  error {their_error:.1e}")
-    for way in ways:
+    choice, choice_parts = CHOSEN.get(name_of(m, k, n, along_k), ("", 0))
+    for tile, parts in ways:
         def ours(b=None):
             b = weight() if b is None else b
-            skinny(a, b, c, along_k) if way == 0 else tiled(a, b, c, way, along_k, slabs)
+            tiled(a, b, c, tile, parts, along_k, slabs) if tile else skinny(a, b, c, along_k)
 
         try:
             c.fill_(float("nan"))
@@ -97,32 +112,32 @@ def measure(m, k, n, along_k, ways):
             same = torch.equal(first, c)
             time = median_us(ours)
         except RuntimeError as problem:
-            print(f"{'':20s} {way}: {problem}")
+            print(f"{'':20s} tile {tile}, {parts} parts: {problem}")
             raise
-        what = "skinny" if way == 0 else f"tiled split {way}"
+        what = f"{tile} rows / {parts}" if tile else "few rows"
+        kind = f"_{tile}x128_" if tile else "_skinny_"
+        mark = " chosen" if kind in choice and parts == choice_parts else ""
         bad = "" if our_error < 5e-6 else "  WRONG"
-        print(f"{'':20s} {what:13s} {time:9.2f} us {flops / time / 1e6:6.2f} TFLOP/s {size / time / 1e6:5.2f} TB/s  error {our_error:.1e} {100 * base / time:5.0f} % {'same' if same else 'DIFFERS'}{bad}", flush=True)
+        print(f"{'':20s} {what:13s} {time:9.2f} us {flops / time / 1e6:6.2f} TFLOP/s {size / time / 1e6:5.2f} TB/s  error {our_error:.1e} {100 * base / time:5.0f} % {'same' if same else 'DIFFERS'}{mark}{bad}", flush=True)
 
 
 # Odd sizes first: right or not.
 for m, k, n in ((100, 44, 132), (1, 4, 4), (65, 36, 260)):
-    measure(m, k, n, False, [1, 2])
+    measure(m, k, n, False, [(tile, parts) for tile in (32, 48, 64) for parts in (1, 2)])
 for m, k, n in ((100, 44, 133), (65, 36, 257)):
-    measure(m, k, n, True, [1, 2])
+    measure(m, k, n, True, [(64, 1), (64, 2)])
 for m in (1, 4, 8):
-    measure(m, 77, 100, False, [0])
-    measure(m, 76, 101, True, [0])
-# Large, GPT-2's prefill at 1,024 and 32 positions, and a decode step.
-measure(4096, 4096, 4096, False, [1, 2, 3])
-measure(4096, 4096, 4096, True, [1])
-for k, n in ((768, 2304), (768, 768), (768, 3072), (3072, 768)):
-    measure(1024, k, n, False, [1, 2, 3, 4, 6])
-measure(1024, 768, 50257, True, [1])
-for k, n in ((768, 2304), (768, 768), (768, 3072), (3072, 768)):
-    measure(32, k, n, False, [4, 8, 12, 16])
-measure(32, 768, 50257, True, [1])
-measure(16, 768, 50257, True, [1])
-for m in (1, 4, 8):
-    for k, n in ((768, 2304), (768, 768), (768, 3072), (3072, 768)):
-        measure(m, k, n, False, [0])
-    measure(m, 768, 50257, True, [0])
+    measure(m, 77, 100, False, [(0, 1)])
+    measure(m, 76, 101, True, [(0, 1)])
+for m, k, n, along_k in SHAPES:
+    if m <= 8:
+        ways = [(0, 1)] + ([(32, 1)] if along_k else [])
+    elif m <= 32:
+        ways = [(32, parts) for parts in ((1,) if along_k else (4, 5, 6, 7, 11, 12, 16, 20, 22) if k > 768 else (4, 5, 6, 7, 11, 12, 16))]
+    elif along_k or m * n > 4_000_000:
+        ways = [(64, 1)] + ([] if along_k else [(48, 1)])
+    else:
+        ways = [(tile, parts) for tile in (48, 64) for parts in (1, 2, 3, 4, 5, 6)]
+    choice, parts = CHOSEN[name_of(m, k, n, along_k)]
+    tile = next((t for t in (32, 48, 64) if f"_{t}x128_" in choice), 0)
+    measure(m, k, n, along_k, sorted({*ways, (tile, parts)}))

@@ -9,6 +9,12 @@ func.func @tiled(%a: memref<1024x3072xf32>, %b: memref<3072x768xf32>, %c: memref
   linalg.matmul ins(%a, %b : memref<1024x3072xf32>, memref<3072x768xf32>) outs(%c : memref<1024x768xf32>)
   return
 }
+func.func @tiled_low(%a: memref<1024x768xf32>, %b: memref<768x2304xf32>, %c: memref<1024x2304xf32>) {
+  %zero = arith.constant 0.0 : f32
+  linalg.fill ins(%zero : f32) outs(%c : memref<1024x2304xf32>)
+  linalg.matmul ins(%a, %b : memref<1024x768xf32>, memref<768x2304xf32>) outs(%c : memref<1024x2304xf32>)
+  return
+}
 func.func @tiled_nt(%a: memref<1024x768xf32>, %b: memref<50257x768xf32>, %c: memref<1024x50257xf32>) {
   %zero = arith.constant 0.0 : f32
   linalg.fill ins(%zero : f32) outs(%c : memref<1024x50257xf32>)
