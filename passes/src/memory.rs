@@ -95,8 +95,14 @@ pub fn erase_unread(buffer: Value) -> bool {
     true
 }
 
-/// Whether a buffer's first element lies at a multiple of 16 bytes: whole allocations and arguments do.
+/// Whether a buffer's first element lies at a multiple of 16 bytes: whole allocations and arguments of public functions do.
+/// An argument of a private function does if every caller passes such a buffer.
 pub fn is_aligned(buffer: Value) -> bool {
+    aligned(buffer, &mut vec![])
+}
+
+/// `seen`: the arguments that are being looked at, which callers in a circle pass on.
+fn aligned(buffer: Value, seen: &mut Vec<Value>) -> bool {
     let mut value = buffer;
     while let Some(def) = value.def().filter(|_| source(value) != value) {
         if def.is("memref.view") {
@@ -104,8 +110,20 @@ pub fn is_aligned(buffer: Value) -> bool {
         }
         value = def.operand(0);
     }
-    match value.def() {
-        Some(def) => ["memref.alloc", "gpu.alloc", "memref.get_global"].contains(&def.name().as_str()),
-        None => value.block_argument().is_some_and(|(block, _)| block.parent().is("func.func")),
+    if let Some(def) = value.def() {
+        return ["memref.alloc", "gpu.alloc", "memref.get_global"].contains(&def.name().as_str());
     }
+    let Some((block, i)) = value.block_argument() else { return false };
+    let function = block.parent();
+    if !function.is("func.func") || seen.contains(&value) {
+        return function.is("func.func");
+    }
+    seen.push(value);
+    let (Some(module), Some(name)) = (function.parent().filter(|_| function.is_private()), function.symbol()) else {
+        return true;
+    };
+    let names = |op: &Op, attr: &str| op.attr(attr).and_then(|a| a.as_symbol()).is_some_and(|symbol| symbol == name);
+    let users = module.find(&["func.call", "func.constant"]).into_iter();
+    let mut users = users.filter(|u| names(u, "callee") || names(u, "value"));
+    users.all(|u| u.is("func.call") && aligned(u.operand(i), seen))
 }

@@ -120,3 +120,24 @@ func.func @declined(%a: memref<33x65xf32>, %b: memref<65x127xf32>, %c: memref<33
   linalg.matmul ins(%e, %f : memref<?x64xf32>, memref<64x64xf32>) outs(%e : memref<?x64xf32>)
   return
 }
+
+// An argument of a private function is as aligned as what its callers pass: a view may begin anywhere.
+// CHECK-LABEL: func.func private @any_place
+// CHECK: linalg.matmul
+func.func private @any_place(%a: memref<64x64xf32>, %b: memref<64x64xf32>) {
+  linalg.matmul ins(%a, %a : memref<64x64xf32>, memref<64x64xf32>) outs(%b : memref<64x64xf32>)
+  return
+}
+// CHECK-LABEL: func.func private @whole
+// CHECK: call @matmul_tiled
+func.func private @whole(%a: memref<64x64xf32>, %b: memref<64x64xf32>) {
+  linalg.matmul ins(%a, %a : memref<64x64xf32>, memref<64x64xf32>) outs(%b : memref<64x64xf32>)
+  return
+}
+func.func @callers(%bytes: memref<16388xi8>, %b: memref<64x64xf32>) {
+  %c4 = arith.constant 4 : index
+  %odd = memref.view %bytes[%c4][] : memref<16388xi8> to memref<64x64xf32>
+  func.call @any_place(%odd, %b) : (memref<64x64xf32>, memref<64x64xf32>) -> ()
+  func.call @whole(%b, %b) : (memref<64x64xf32>, memref<64x64xf32>) -> ()
+  return
+}
