@@ -27,7 +27,14 @@ fn main() {
         .flag("-fdata-sections")
         .opt_level(1)
         .debug(false)
-        .files(["shim/pass.cpp", "shim/opt.cpp", "shim/linalg.cpp", "shim/scf.cpp", "shim/observe.cpp", "shim/tools.cpp"])
+        .files([
+            "shim/pass.cpp",
+            "shim/opt.cpp",
+            "shim/linalg.cpp",
+            "shim/scf.cpp",
+            "shim/observe.cpp",
+            "shim/tools.cpp",
+        ])
         .compile("tinymlir_shim");
     if env::var_os("CARGO_FEATURE_DYNAMIC").is_some() {
         // Before mlir-sys's archives on the link line, so that these satisfy every symbol.

@@ -80,8 +80,10 @@ impl Score {
             |v: &Value| arguments.contains(v) || v.def().is_some_and(|d| d.is("arith.constant") || inside.contains(&d));
         let plain = inside.iter().all(|o| {
             let name = o.name();
-            let kind =
-                name.starts_with("arith.") || name.starts_with("math.") || name == "linalg.index" || name == "linalg.yield";
+            let kind = name.starts_with("arith.")
+                || name.starts_with("math.")
+                || name == "linalg.index"
+                || name == "linalg.yield";
             kind && o.operands().iter().all(known)
         });
         let maps = op.linalg_maps();
@@ -109,7 +111,8 @@ impl Score {
 
     /// The condition outside of which the score is minus infinity whatever the product is.
     pub fn kept(&self) -> Option<Value> {
-        let select = self.op.blocks(0).first()?.terminator().operands().first()?.def().filter(|d| d.is("arith.select"))?;
+        let select =
+            self.op.blocks(0).first()?.terminator().operands().first()?.def().filter(|d| d.is("arith.select"))?;
         let low = select.operand(2).def()?.attr("value")?.to_string();
         let condition = select.operand(0);
         let mut left = vec![condition];
@@ -147,7 +150,8 @@ impl Score {
                 let element = self.op.operand(extra).ty().element().ok_or("internal error: no element type")?;
                 let names: Vec<String> = (0..rank).map(|i| format!("i{i}")).collect();
                 // Rows and keys past the last ones read the last element.
-                let (mut text, mut list) = ("%zero = arith.constant 0 : index\n%one = arith.constant 1 : index\n".to_string(), vec![]);
+                let (mut text, mut list) =
+                    ("%zero = arith.constant 0 : index\n%one = arith.constant 1 : index\n".to_string(), vec![]);
                 for (axis, dim) in maps[extra].dims().into_iter().enumerate() {
                     let Some(dim) = dim else {
                         list.push("%zero".to_string());
@@ -228,7 +232,8 @@ pub fn only_used_by(buffer: Value, ops: &[Op]) -> bool {
 /// Whether scores are minus infinity wherever the column's index is greater than the row's.
 pub fn is_causal(score: Op) -> bool {
     let body = score.blocks(0)[0];
-    let Some(select) = body.terminator().operands().first().and_then(|v| v.def()).filter(|d| d.is("arith.select")) else {
+    let Some(select) = body.terminator().operands().first().and_then(|v| v.def()).filter(|d| d.is("arith.select"))
+    else {
         return false;
     };
     let low = select.operand(2).def().and_then(|d| d.attr("value")).map(|v| v.to_string()).unwrap_or_default();

@@ -88,7 +88,9 @@ impl Text {
     pub fn call_writing(&mut self, symbol: &str, arguments: &[&str], types: &[String], writes: &[usize]) {
         let (arguments, types) = (arguments.join(", "), types.join(", "));
         let places = writes.iter().map(usize::to_string).collect::<Vec<_>>().join(", ");
-        self.line(&format!("func.call @{symbol}({arguments}) {{tinymlir.writes = array<i64: {places}>}} : ({types}) -> ()"));
+        self.line(&format!(
+            "func.call @{symbol}({arguments}) {{tinymlir.writes = array<i64: {places}>}} : ({types}) -> ()"
+        ));
         self.declarations += &format!("func.func private @{symbol}({types})\n");
     }
     /// Adds a call of a function of the module.

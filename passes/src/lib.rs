@@ -40,8 +40,8 @@ macro_rules! passes {
 }
 
 mod contraction;
-mod warpgroups;
 mod indices;
+mod warpgroups;
 pub use contraction::{Body, Contraction, View};
 
 passes! {

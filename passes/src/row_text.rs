@@ -28,7 +28,8 @@ pub fn kernel(group: &Group) -> Kernel {
     writer.stores();
     let lanes = writer.tile.threads;
     let rows: i64 = group.rows.iter().product();
-    let parameters: Vec<String> = writer.buffers.iter().enumerate().map(|(i, b)| format!("%b{i}: {}", b.ty())).collect();
+    let parameters: Vec<String> =
+        writer.buffers.iter().enumerate().map(|(i, b)| format!("%b{i}: {}", b.ty())).collect();
     // Every thread reads all slots, which LLVM joins to loads of 16 bytes.
     let slot = |(i, ty): (usize, &String)| format!("%slots{i}: {ty} {{llvm.align = 16 : i64}}");
     let slots: Vec<String> = writer.slots.iter().enumerate().map(slot).collect();
@@ -42,7 +43,8 @@ pub fn kernel(group: &Group) -> Kernel {
         "{}gpu.func @{name}({parameters}){slots} kernel attributes {{known_block_size = array<i32: {lanes}, 1, 1>}} {{\n{}    gpu.return\n}}\n",
         writer.functions, writer.text
     );
-    let arguments: Vec<String> = writer.buffers.iter().enumerate().map(|(i, b)| format!("%b{i} : {}", b.ty())).collect();
+    let arguments: Vec<String> =
+        writer.buffers.iter().enumerate().map(|(i, b)| format!("%b{i} : {}", b.ty())).collect();
     let host = format!(
         "func.func private @rows({parameters}) attributes {{tinymlir.kernel}} {{\n%c1 = arith.constant 1 : index\n\
          %rows = arith.constant {rows} : index\n%threads = arith.constant {lanes} : index\n\
@@ -55,7 +57,10 @@ pub fn kernel(group: &Group) -> Kernel {
 /// The template's functions, one reduction for each combiner, and the kernel.
 pub fn module_text(ctx: Ctx, kernel: &Kernel) -> Result<String, String> {
     let functions = reductions(ctx, &kernel.combiners, kernel.threads)?;
-    Ok(format!("module attributes {{gpu.container_module}} {{\ngpu.module @rows_kernels {{\n{functions}{}}}\n{}}}\n", kernel.device, kernel.host))
+    Ok(format!(
+        "module attributes {{gpu.container_module}} {{\ngpu.module @rows_kernels {{\n{functions}{}}}\n{}}}\n",
+        kernel.device, kernel.host
+    ))
 }
 
 /// The template's functions `@combine_*` and `@reduce_*` for each combiner.
@@ -69,7 +74,9 @@ fn reductions(ctx: Ctx, combiners: &[String], threads: i64) -> Result<String, St
         for function in parsed.find(&["func.func"]) {
             let text = function.to_string();
             // @combine and @reduce, by names of their own.
-            let text = text.replace("@combine(", &format!("@combine_{suffix}(")).replace("@reduce(", &format!("@reduce_{suffix}("));
+            let text = text
+                .replace("@combine(", &format!("@combine_{suffix}("))
+                .replace("@reduce(", &format!("@reduce_{suffix}("));
             functions += &text.replace("arith.addf ", &format!("{combiner} ")).replace("f32", combined(combiner));
             functions.push('\n');
         }
@@ -115,7 +122,9 @@ pub fn prologue(ctx: Ctx, group: &Group, threads: i64, first: usize) -> Result<P
     for (i, member) in group.members.iter().enumerate() {
         writer.member(i, member);
     }
-    writer.stage(group.members.last().and_then(|m| m.op.operands().last().copied()).ok_or("internal error: an empty group")?)?;
+    writer.stage(
+        group.members.last().and_then(|m| m.op.operands().last().copied()).ok_or("internal error: an empty group")?,
+    )?;
     let functions = reductions(ctx, &combiners(group), threads)? + &writer.functions;
     Ok(PrologueText { functions, body: writer.text, buffers: writer.buffers })
 }

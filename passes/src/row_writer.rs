@@ -109,7 +109,9 @@ impl<'a> Writer<'a> {
     /// Constants, the thread's place and the row's coordinates.
     pub fn head(&mut self) {
         let Tile { threads, vector, columns, .. } = self.tile;
-        for (name, value) in [("zero", 0), ("warp_size", 32), ("width", vector), ("columns", columns), ("last", columns - vector)] {
+        for (name, value) in
+            [("zero", 0), ("warp_size", 32), ("width", vector), ("columns", columns), ("last", columns - vector)]
+        {
             self.line(&format!("%{name} = arith.constant {value} : index"));
         }
         for (element, zero) in [("f32", "0.0"), ("i32", "0")] {
@@ -179,11 +181,15 @@ impl<'a> Writer<'a> {
             let element = element(buffer);
             let (lanes, width, sweeps) = (self.tile.lanes(&element), self.tile.vector, self.tile.sweeps);
             let result = self.fresh("read");
-            self.line(&format!("{result} = affine.for %e = 0 to {sweeps} iter_args(%f = %none_{element}) -> ({lanes}) {{"));
+            self.line(&format!(
+                "{result} = affine.for %e = 0 to {sweeps} iter_args(%f = %none_{element}) -> ({lanes}) {{"
+            ));
             self.columns();
             if self.is_vector(buffer, axes) {
                 let at = self.indices(axes, "%jc");
-                self.line(&format!("  %v = vector.load {name}[{at}] {{alignment = 16 : i64}} : {ty}, vector<{width}x{element}>"));
+                self.line(&format!(
+                    "  %v = vector.load {name}[{at}] {{alignment = 16 : i64}} : {ty}, vector<{width}x{element}>"
+                ));
                 self.line(&format!("  %g = vector.insert %v, %f[%e] : vector<{width}x{element}> into {lanes}"));
             } else {
                 let at = self.indices(axes, "%ju");
@@ -223,7 +229,10 @@ impl<'a> Writer<'a> {
         self.columns();
         self.line("  scf.if %in {");
         self.line(&format!("    %v = vector.extract {value}[%e] : vector<{width}xf32> from {lanes}"));
-        self.line(&format!("    vector.store %v, %stage[%row, %j] {{alignment = {} : i64}} : !stage, vector<{width}xf32>", 4 * width));
+        self.line(&format!(
+            "    vector.store %v, %stage[%row, %j] {{alignment = {} : i64}} : !stage, vector<{width}xf32>",
+            4 * width
+        ));
         self.line("  }");
         self.line("}");
         Ok(())
@@ -231,7 +240,9 @@ impl<'a> Writer<'a> {
 
     pub fn member(&mut self, i: usize, member: &Member) {
         let maps = member.op.linalg_maps();
-        let axes = |map: usize| -> Vec<Option<usize>> { maps[map].dims().into_iter().map(|d| d.map(|d| member.dims[d])).collect() };
+        let axes = |map: usize| -> Vec<Option<usize>> {
+            maps[map].dims().into_iter().map(|d| d.map(|d| member.dims[d])).collect()
+        };
         let operands = member.op.operands();
         let inputs = operands.len() - 1;
         let places: Vec<Place> = (0..inputs).map(|o| self.value(operands[o], &axes(o))).collect();
@@ -277,7 +288,9 @@ impl<'a> Writer<'a> {
             Kind::Map => {
                 let result = self.fresh("map");
                 self.line(&format!("%unused{i} = arith.constant {zero} : {element}"));
-                self.line(&format!("{result} = affine.for %e = 0 to {sweeps} iter_args(%f = %none_{element}) -> ({lanes}) {{"));
+                self.line(&format!(
+                    "{result} = affine.for %e = 0 to {sweeps} iter_args(%f = %none_{element}) -> ({lanes}) {{"
+                ));
                 self.columns();
                 self.line(&format!("  %g = affine.for %u = 0 to {width} iter_args(%h = %f) -> ({lanes}) {{"));
                 self.line("    %ju = arith.addi %jc, %u : index");
@@ -302,7 +315,8 @@ impl<'a> Writer<'a> {
                 let start = match fill {
                     Some((_, constant)) => {
                         let name = self.fresh("start");
-                        let value = constant.def().and_then(|d| d.attr("value")).map(|v| v.to_string()).unwrap_or_default();
+                        let value =
+                            constant.def().and_then(|d| d.attr("value")).map(|v| v.to_string()).unwrap_or_default();
                         self.line(&format!("{name} = arith.constant {value}"));
                         name
                     }
@@ -312,7 +326,9 @@ impl<'a> Writer<'a> {
                 };
                 self.line(&format!("%neutral{i} = arith.constant {neutral} : {element}"));
                 let partial = self.fresh("partial");
-                self.line(&format!("{partial} = affine.for %e = 0 to {sweeps} iter_args(%s = %neutral{i}) -> ({element}) {{"));
+                self.line(&format!(
+                    "{partial} = affine.for %e = 0 to {sweeps} iter_args(%s = %neutral{i}) -> ({element}) {{"
+                ));
                 self.columns();
                 self.line(&format!("  %g = affine.for %u = 0 to {width} iter_args(%t = %s) -> ({element}) {{"));
                 self.line("    %ju = arith.addi %jc, %u : index");
@@ -331,7 +347,9 @@ impl<'a> Writer<'a> {
                 let ty = self.slots_type(&element);
                 self.slots.push(ty.clone());
                 self.line(&format!("{total} = func.call @reduce_{suffix}({partial}, {slots}, %warp, %lane) : ({element}, {ty}, index, index) -> {element}"));
-                self.line(&format!("{result} = func.call @combine_{suffix}({start}, {total}) : ({element}, {element}) -> {element}"));
+                self.line(&format!(
+                    "{result} = func.call @combine_{suffix}({start}, {total}) : ({element}, {element}) -> {element}"
+                ));
                 Place::Row(result)
             }
         };
@@ -370,7 +388,9 @@ impl<'a> Writer<'a> {
                     self.line("  scf.if %in {");
                     if self.is_vector(out, &axes) {
                         let at = self.indices(&axes, "%j");
-                        self.line(&format!("    %v = vector.extract {value}[%e] : vector<{width}x{element}> from {lanes}"));
+                        self.line(&format!(
+                            "    %v = vector.extract {value}[%e] : vector<{width}x{element}> from {lanes}"
+                        ));
                         self.line(&format!("    vector.store %v, {name}[{at}] {{alignment = 16 : i64}} : {ty}, vector<{width}x{element}>"));
                     } else {
                         let at = self.indices(&axes, "%ju");

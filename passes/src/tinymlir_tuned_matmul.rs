@@ -3,8 +3,8 @@
 //! Looks every product on memrefs up in [`crate::schedule`]. What it takes becomes a call of the template's launching
 //! function on views of the operands, with the fill before it (the sum then starts at zero) and one elementwise operation
 //! after it (bias, activation, residual, transposition of the result) inside the kernel's store; with few rows also the loops
-//! that copy parts of the only row elsewhere, such as to a cache ([`crate::scatter`]), and before it what makes the rows,
-//! such as a layer norm, which every block then computes for itself ([`crate::prologue`]). K is split over blocks
+//! that copy parts of the only row elsewhere, such as to a cache (`scatter.rs`), and before it what makes the rows,
+//! such as a layer norm, which every block then computes for itself (`prologue.rs`). K is split over blocks
 //! where the grid is small; the partial sums go to a buffer and are added in a fixed order.
 //!
 //! Sizes and strides must be static, the strides those that 16-byte loads need, and buffers whole allocations or arguments

@@ -48,7 +48,8 @@ impl Checks<'_> {
 /// Offsets, sizes and strides of a view, each an attribute and the values for what is dynamic.
 pub(crate) fn subview(op: Op, checks: &mut Checks) {
     let parts = |name: &str| op.attr(name).and_then(|a| a.as_static_sizes());
-    let (Some(offsets), Some(sizes), Some(strides)) = (parts("static_offsets"), parts("static_sizes"), parts("static_strides"))
+    let (Some(offsets), Some(sizes), Some(strides)) =
+        (parts("static_offsets"), parts("static_sizes"), parts("static_strides"))
     else {
         return;
     };
@@ -68,20 +69,25 @@ pub(crate) fn subview(op: Op, checks: &mut Checks) {
     };
     let (offset_values, size_values, stride_values) = (values(&offsets), values(&sizes), values(&strides));
     for axis in 0..shape.len() {
-        if let (Some(offset), Some(size), Some(stride), Some(whole)) = (offsets[axis], sizes[axis], strides[axis], shape[axis])
+        if let (Some(offset), Some(size), Some(stride), Some(whole)) =
+            (offsets[axis], sizes[axis], strides[axis], shape[axis])
             && (size == 0 || offset >= 0 && offset + (size - 1) * stride < whole)
         {
             continue;
         }
         // A place that loops of known bounds go through.
         let place = offset_values[axis].and_then(|v| range(checks.operands[v]));
-        if let (Some((low, high)), Some(size), Some(stride), Some(whole)) = (place, sizes[axis], strides[axis], shape[axis])
+        if let (Some((low, high)), Some(size), Some(stride), Some(whole)) =
+            (place, sizes[axis], strides[axis], shape[axis])
             && (low >= 0 && stride > 0 && high + (size - 1).max(0) * stride < whole)
         {
             continue;
         }
         // A whole dimension, however long.
-        if offsets[axis] == Some(0) && strides[axis] == Some(1) && size_values[axis].is_some_and(|v| is_size(checks.operands[v], checks.operands[0], axis)) {
+        if offsets[axis] == Some(0)
+            && strides[axis] == Some(1)
+            && size_values[axis].is_some_and(|v| is_size(checks.operands[v], checks.operands[0], axis))
+        {
             continue;
         }
         let mut part = |name: &str, fixed: Option<i64>, value: Option<usize>| match (fixed, value) {
@@ -98,7 +104,12 @@ pub(crate) fn subview(op: Op, checks: &mut Checks) {
         checks.size(&whole, 0, axis);
         if size_values[axis].is_some() {
             checks.constant(&format!("none{axis}"), 0);
-            checks.assert("sge", &size, &format!("none{axis}"), &format!("size is negative: {{0}} along dimension {axis}"));
+            checks.assert(
+                "sge",
+                &size,
+                &format!("none{axis}"),
+                &format!("size is negative: {{0}} along dimension {axis}"),
+            );
         }
         let message = format!("offset is out of bounds: {{0}} along dimension {axis}, whose size is {{1}}");
         checks.assert("ule", &offset, &whole, &message);
@@ -160,7 +171,8 @@ pub(crate) fn expand_shape(op: Op, checks: &mut Checks) {
     let Some(shape) = op.operand(0).ty().shape() else { return };
     let place = |axis: usize| 1 + wanted[..axis].iter().filter(|size| size.is_none()).count();
     for (axis, group) in groups.iter().enumerate() {
-        let parts: Vec<usize> = group.elements().unwrap_or_default().iter().filter_map(|a| a.as_int()).map(|v| v as usize).collect();
+        let parts: Vec<usize> =
+            group.elements().unwrap_or_default().iter().filter_map(|a| a.as_int()).map(|v| v as usize).collect();
         if shape.get(axis).is_none_or(|size| size.is_some()) && parts.iter().all(|p| wanted[*p].is_some()) {
             continue;
         }

@@ -50,7 +50,9 @@ impl Shape {
             shape.tile[i] = u32::try_from(tile[dim]).map_err(|_| format!("a tile of {}", tile[dim]))?;
             if i > 0 {
                 let stride = u64::try_from(view.strides[dim]).map_err(|_| "negative stride")?;
-                shape.strides[i - 1] = stride * element;
+                // Where there is one element the stride leads nowhere, and the driver wants a multiple of 16 bytes all the same.
+                let bytes = stride * element;
+                shape.strides[i - 1] = if view.sizes[dim] == 1 { bytes.next_multiple_of(16).max(16) } else { bytes };
             }
         }
         Ok(shape)
@@ -174,6 +176,8 @@ mod tests {
         assert_eq!(shape.rank, 3);
         assert_eq!(shape.sizes, [128, 64, 3, 1, 1]);
         assert_eq!(shape.strides, [272, 20000, 0, 0, 0]);
+        let row = View { data: 4096 as *mut u8, offset: 0, sizes: &[1, 1, 31], strides: &[31, 31, 1] };
+        assert_eq!(Shape::new(&row, &[1, 64, 64], 6).unwrap().strides, [64, 64, 0, 0, 0]);
         assert_eq!(shape.tile, [32, 64, 1, 1, 1]);
     }
 
