@@ -13,8 +13,9 @@ class Model(torch.nn.Module):
             if name.startswith("h.") and tensor.dim() == 2:
                 tensor = tensor.T.contiguous()
             self.register_parameter(name.replace(".", "_"), torch.nn.Parameter(tensor, requires_grad=False))
-        shape = (model.LAYERS, 2, model.HEADS, model.CONTEXT, model.DEPTH)
-        self.register_buffer("cache", torch.zeros(shape))
+        # An array for each: what a compiled function writes to a part of a larger one, it copies whole.
+        shape = (model.HEADS, model.CONTEXT, model.DEPTH)
+        self.caches = [(torch.zeros(shape), torch.zeros(shape)) for _ in range(model.LAYERS)]
 
     def norm(self, x, name):
         return F.layer_norm(x, (model.WIDTH,), getattr(self, name + "_weight"), getattr(self, name + "_bias"), model.EPSILON)
@@ -28,7 +29,7 @@ class Model(torch.nn.Module):
             h = f"h_{layer}_"
             qkv = self.linear(self.norm(x, h + "ln_1"), h + "attn_c_attn")
             q, k, v = qkv.view(-1, 3, model.HEADS, model.DEPTH).permute(1, 2, 0, 3)
-            context = attend(self.cache[layer], q, k, v).transpose(0, 1).reshape(-1, model.WIDTH)
+            context = attend(self.caches[layer], q, k, v).transpose(0, 1).reshape(-1, model.WIDTH)
             x = x + self.linear(context, h + "attn_c_proj")
             up = F.gelu(self.linear(self.norm(x, h + "ln_2"), h + "mlp_c_fc"), approximate="tanh")
             x = x + self.linear(up, h + "mlp_c_proj")
@@ -38,8 +39,8 @@ class Model(torch.nn.Module):
         count = ids.shape[0]
 
         def attend(cache, q, k, v):
-            cache[0, :, :count] = k
-            cache[1, :, :count] = v
+            cache[0][:, :count] = k
+            cache[1][:, :count] = v
             return F.scaled_dot_product_attention(q[None], k[None], v[None], is_causal=True)[0]
 
         return self.run(ids, torch.arange(count), attend)
@@ -48,9 +49,9 @@ class Model(torch.nn.Module):
         """The position is a number: attention reads the part of the cache that counts."""
 
         def attend(cache, q, k, v):
-            cache[0, :, position : position + 1] = k
-            cache[1, :, position : position + 1] = v
-            keys, values = cache[:, None, :, : position + 1]
+            cache[0][:, position : position + 1] = k
+            cache[1][:, position : position + 1] = v
+            keys, values = (part[None, :, : position + 1] for part in cache)
             return F.scaled_dot_product_attention(q[None], keys, values)[0]
 
         return self.run(token, torch.tensor([position]), attend)
