@@ -1,14 +1,16 @@
 //! `cargo test --test cases`: other people's modules, on both targets, and the table of them in docs/inputs.md.
 //!
-//! Every export of torch-mlir runs through `tinymlir-runner` on the arrays beside it and is compared with PyTorch's outputs
-//! at the tolerance of its index, those of dynamic shape at two sizes. What the reported ones print is checked by lit (their
+//! Every export of torch-mlir, and every module in test/cases/written, runs through `tinymlir-runner` on the arrays beside it and is compared with PyTorch's or NumPy's
+//! outputs at the tolerance of its index, those of dynamic shape at two sizes. What the reported ones print is checked by lit (their
 //! RUN lines); here they only must not crash. For the GPU every case is outlined, lowered and assembled by ptxas, where that
-//! is installed. The tables of docs/inputs.md show what came out; the last test fails while they are stale, and with
-//! `TINYMLIR_UPDATE_DOCS=1` it writes them.
+//! is installed. What a card computed stands in test/cases/card.json, which `benches/gpu/card.sh` writes on a machine with one; a case
+//! that it lacks, or that was wrong there, is a failure. The tables of docs/inputs.md show all of it; the last test fails while
+//! they are stale, and with `TINYMLIR_UPDATE_DOCS=1` it writes them.
 
 mod tools;
 
 use std::{
+    collections::BTreeMap,
     fmt::Write,
     fs,
     path::{Path, PathBuf},
@@ -28,6 +30,8 @@ fn main() {
             trials.push(Trial::ignorable_test(name, move || suite.check(i, target)));
         }
     }
+    let card = Arc::clone(&suite);
+    trials.push(Trial::test("test/cases/card.json", move || card.check_card()));
     let last = Arc::clone(&suite);
     trials.push(Trial::ignorable_test("docs/inputs.md", move || last.check_page()));
     libtest_mimic::run(&arguments, trials).exit();
@@ -64,7 +68,7 @@ enum Outcome {
 }
 
 struct Case {
-    /// `reported/NAME` or `torch/NAME`.
+    /// The group, a folder of test/cases, and the name: `reported/NAME`.
     name: String,
     /// What a user is doing.
     about: String,
@@ -75,9 +79,32 @@ struct Case {
     results: [OnceLock<Outcome>; 2],
 }
 
+/// What a card made of the cases: test/cases/card.json.
+struct Card {
+    /// The date, the card with its driver, and the commit.
+    about: [String; 3],
+    /// `right` or `refused: MESSAGE` by a case's name; anything else is a fault.
+    cases: BTreeMap<String, String>,
+}
+
+impl Card {
+    fn read(root: &Path) -> Card {
+        let file = root.join("test/cases/card.json");
+        let text = fs::read_to_string(&file).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
+        let json: serde_json::Value = serde_json::from_str(&text).expect("card.json is JSON");
+        let string = |value: &serde_json::Value| value.as_str().unwrap_or_default().to_owned();
+        let cases = json["cases"].as_object().expect("card.json has cases");
+        Card {
+            about: ["date", "card", "commit"].map(|key| string(&json[key])),
+            cases: cases.iter().map(|(name, became)| (name.clone(), string(became))).collect(),
+        }
+    }
+}
+
 struct Suite {
     root: PathBuf,
     cases: Vec<Case>,
+    card: Card,
     built: OnceLock<Result<(), String>>,
 }
 
@@ -85,8 +112,27 @@ impl Suite {
     fn new() -> Suite {
         let root = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
         let mut cases = reported(&root.join("test/cases/reported"));
-        cases.extend(torch(&root.join("test/cases/torch")));
-        Suite { root, cases, built: OnceLock::new() }
+        for group in ["torch", "written"] {
+            cases.extend(exported(&root.join("test/cases"), group));
+        }
+        let card = Card::read(&root);
+        Suite { root, cases, card, built: OnceLock::new() }
+    }
+
+    /// The card has an answer to every case, and none is wrong.
+    fn check_card(&self) -> Result<(), Failed> {
+        let known = |name: &&str| {
+            self.card.cases.get(*name).is_some_and(|became| became == "right" || became.starts_with("refused: "))
+        };
+        let names = self.cases.iter().map(|case| case.name.as_str());
+        let faults: Vec<&str> = names.clone().filter(|name| !known(name)).collect();
+        let gone: Vec<&String> = self.card.cases.keys().filter(|name| !names.clone().any(|n| n == *name)).collect();
+        match faults.is_empty() && gone.is_empty() {
+            true => Ok(()),
+            false => {
+                Err(format!("wrong or missing: {faults:?}; no longer a case: {gone:?} (benches/gpu/card.sh)").into())
+            }
+        }
     }
 
     fn check(&self, case: usize, target: Target) -> Result<Completion, Failed> {
@@ -133,10 +179,16 @@ impl Suite {
         let mut page = fs::read_to_string(&file).map_err(|error| format!("{}: {error}", file.display()))?;
         let written = page.find(GENERATED).ok_or_else(|| format!("docs/inputs.md lacks the line {GENERATED}"))?;
         page.truncate(written + GENERATED.len());
-        page.push('\n');
-        for (group, title) in [("reported/", "Reported by others"), ("torch/", "Exported by torch-mlir")] {
+        let [date, card, commit] = &self.card.about;
+        write!(page, "\n\nThe card was an {card}, on {date}, at commit {commit} (test/cases/card.json).\n")
+            .expect("a String takes it");
+        for (group, title) in [
+            ("reported/", "Reported by others"),
+            ("torch/", "Exported by torch-mlir"),
+            ("written/", "Written by hand, with NumPy's results"),
+        ] {
             let mut rows = String::new();
-            let (mut counts, mut cases) = ([[0; 2]; 2], 0);
+            let (mut counts, mut cases) = ([[0; 2]; 3], 0);
             for (i, case) in self.cases.iter().enumerate().filter(|(_, case)| case.name.starts_with(group)) {
                 cases += 1;
                 write!(rows, "| {} | {} |", case.name.trim_start_matches(group), case.about)
@@ -152,13 +204,16 @@ impl Suite {
                     counts[target as usize][usize::from(text.starts_with("refused"))] += 1;
                     write!(rows, " {text} |").expect("a String takes it");
                 }
-                rows.push('\n');
+                let became = self.card.cases.get(&case.name).map_or("not run", String::as_str);
+                counts[2][usize::from(became.starts_with("refused"))] += usize::from(became != "not run");
+                writeln!(rows, " {} |", became.replace('|', "\\|")).expect("a String takes it");
             }
-            let [[right, refused], [assembled, not]] = counts;
+            let [[right, refused], [assembled, not], [on_card, card_refused]] = counts;
             write!(
                 page,
-                "\n## {title}\n\n{cases} cases. CPU: {right} right, {refused} refused. GPU: {assembled} assembled, {not} refused.\n\n\
-                 | case | what | CPU | GPU |\n| --- | --- | --- | --- |\n{rows}"
+                "\n## {title}\n\n{cases} cases. CPU: {right} right, {refused} refused. For a GPU: {assembled} assembled, \
+                 {not} refused. On a card: {on_card} right, {card_refused} refused.\n\n\
+                 | case | what | CPU | for a GPU | on a card |\n| --- | --- | --- | --- | --- |\n{rows}"
             )
             .expect("a String takes it");
         }
@@ -249,8 +304,9 @@ fn reported(folder: &Path) -> Vec<Case> {
     modules.into_iter().map(case).collect()
 }
 
-/// The exports that an index lists.
-fn torch(folder: &Path) -> Vec<Case> {
+/// The modules with arrays that the index of a group lists.
+fn exported(cases: &Path, group: &str) -> Vec<Case> {
+    let folder = cases.join(group);
     let index = folder.join("index.json");
     let text = fs::read_to_string(&index).unwrap_or_else(|error| panic!("{}: {error}", index.display()));
     let entries: Vec<serde_json::Value> = serde_json::from_str(&text).expect("an index in JSON");
@@ -263,7 +319,7 @@ fn torch(folder: &Path) -> Vec<Case> {
         let dynamic = entry["dynamic"].as_bool().unwrap_or(false);
         let prefixes = if dynamic { vec!["", "alt."] } else { vec![""] };
         Case {
-            name: format!("torch/{name}"),
+            name: format!("{group}/{name}"),
             about: if dynamic { "two sizes".into() } else { String::new() },
             module: folder.join(name).join("module.mlir"),
             sets: prefixes.iter().map(|p| (files(p, "in", "inputs"), files(p, "out", "outputs"))).collect(),
