@@ -71,7 +71,7 @@ func.func @wild() {
 
 // A failed assertion of a kernel is a message with its place and the compared values.
 // ASSERT-NOT: 7777
-// ASSERT: error: {{.*}}faults.mlir:[[#@LINE+11]]:5: index is out of bounds: 9 of 4
+// ASSERT: error: {{.*}}faults.mlir:[[#@LINE+10]]:5: index is out of bounds: 9 of 4
 // ASSERT-NOT: 7777
 // PASSES: 7777
 func.func @check(%n: index) {
