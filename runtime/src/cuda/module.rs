@@ -86,8 +86,9 @@ fn entries(ptx: &str) -> String {
 
 /// Whether a module's code promises, by defining the symbol [`DEPENDENT`], that all its kernels wait for their predecessor, and
 /// `TINYMLIR_DEPENDENT_LAUNCHES=0` does not ask for launches one after the other.
-fn is_dependent(module: CUmodule) -> Result<bool, Error> {
-    if std::env::var_os("TINYMLIR_DEPENDENT_LAUNCHES").is_some_and(|value| value == "0") {
+fn is_dependent(code: &Module, module: CUmodule) -> Result<bool, Error> {
+    if std::env::var_os("TINYMLIR_DEPENDENT_LAUNCHES").is_some_and(|value| value == "0") || !code.may_define(DEPENDENT)
+    {
         return Ok(false);
     }
     let (mut address, mut bytes) = (0, 0);
@@ -102,6 +103,14 @@ fn is_dependent(module: CUmodule) -> Result<bool, Error> {
 impl Module {
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether the module has a symbol, as far as its code tells before it is loaded: PTX names each, machine code may have any.
+    /// So that no lookup fails, which tools that watch the driver report as an error.
+    fn may_define(&self, name: &CStr) -> bool {
+        // SAFETY: the code is a constant of the compiled module, PTX of which ends in NUL.
+        let ptx = self.level.map(|_| unsafe { CStr::from_ptr(self.code as *const c_char) });
+        ptx.is_none_or(|text| text.to_string_lossy().contains(&*name.to_string_lossy()))
     }
 
     /// The driver's handle, loading the code if it has not been.
@@ -145,7 +154,7 @@ impl Module {
             let context = format!("{names}{}", driver.device.chip());
             return Err(failure(result, "cuModuleLoadDataEx", &context, log.trim()));
         }
-        status::prepare(handle)?;
+        status::prepare(handle, |name| self.may_define(name))?;
         state.handle = handle as usize;
         Ok(handle)
     }
@@ -167,7 +176,7 @@ impl Module {
             name: text,
             shared_memory: AtomicI32::new(0),
             large_clusters: AtomicI32::new(0),
-            dependent: is_dependent(module)?,
+            dependent: is_dependent(self, module)?,
         }));
         KERNELS.fetch_add(1, Ordering::Relaxed);
         state.kernels.insert(name as usize, kernel);

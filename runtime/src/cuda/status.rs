@@ -41,7 +41,11 @@ fn global(module: CUmodule, name: &CStr) -> Result<Option<(u64, usize)>, Error> 
 }
 
 /// Tells a module that was just loaded where its kernels report, and keeps its messages.
-pub(super) fn prepare(module: CUmodule) -> Result<(), Error> {
+/// `may_define` says which names are worth a lookup.
+pub(super) fn prepare(module: CUmodule, may_define: impl Fn(&CStr) -> bool) -> Result<(), Error> {
+    if !may_define(c"tinymlir_failure") {
+        return Ok(());
+    }
     let (Some((messages, bytes)), Some((failure, _))) =
         (global(module, c"tinymlir_messages")?, global(module, c"tinymlir_failure")?)
     else {
