@@ -7,7 +7,7 @@ pub fn did_you_mean<'a>(name: &str, names: impl IntoIterator<Item = &'a str>) ->
         .into_iter()
         .map(|other| (distance(other), other))
         .min()
-        .filter(|(distance, _)| *distance <= 1 + name.len() / 3)
+        .filter(|(distance, _)| *distance <= 1 + name.len() / 3 && *distance < name.len())
         .map_or_else(String::new, |(_, other)| format!("; did you mean '{other}'?"))
 }
 
@@ -20,5 +20,6 @@ mod tests {
         assert_eq!(did_you_mean("sofmax", ["gelu", "softmax"]), "; did you mean 'softmax'?");
         assert_eq!(did_you_mean("convolution", ["gelu", "softmax"]), "");
         assert_eq!(did_you_mean("x", []), "");
+        assert_eq!(did_you_mean("h", ["f", "g"]), "");
     }
 }
