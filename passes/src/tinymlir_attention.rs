@@ -85,7 +85,11 @@ impl Chain {
     fn ending_with(second: Op) -> Option<Chain> {
         let product = Matrices::of(second, &Contraction::of(second).ok()?).ok()??;
         let [batch, m, depth, n] = product.size;
-        if product.element != "f32" || depth > MOST_DEPTH || depth % 4 != 0 || !(m >= LEAST_ROWS || m == 1 && batch <= MOST_ROW_BATCHES) {
+        if product.element != "f32"
+            || depth > MOST_DEPTH
+            || depth % 4 != 0
+            || !(m >= LEAST_ROWS || m == 1 && batch <= MOST_ROW_BATCHES)
+        {
             return None;
         }
         let whole = |o: &Operand| o.offset == 0 && (batch == 1 || o.strides[0] == m * n) && o.strides[1..] == [n, 1];
@@ -130,7 +134,8 @@ impl Chain {
                 (sum, product.c.clone())
             }
             None => {
-                let end = epilogue::find(second, product.c.buffer, [product.a.buffer, product.b.buffer], size).filter(|e| e.is_f32())?;
+                let end = epilogue::find(second, product.c.buffer, [product.a.buffer, product.b.buffer], size)
+                    .filter(|e| e.is_f32())?;
                 let (inputs, _) = Step::of(end.op, "arith.divf")?;
                 let [(extra, _)] = &end.extras[..] else { return None };
                 let per_row = extra.strides == [if batch == 1 { 0 } else { m }, if m == 1 { 0 } else { 1 }, 0];
@@ -145,8 +150,7 @@ impl Chain {
             }
         };
         let k = first_product.b.transposed();
-        let chain =
-            Chain { size: [batch, m, n, depth], q: first_product.a, k, v: product.b, out, score, second, ops };
+        let chain = Chain { size: [batch, m, n, depth], q: first_product.a, k, v: product.b, out, score, second, ops };
         let between_buffers = [scores, maxima, exponentials, weights, first_product.c.buffer, outputs(sum.op)[0]];
         (chain.fits() && chain.is_closed(&between_buffers, product.c.buffer)).then_some(chain)
     }
@@ -188,7 +192,14 @@ impl Chain {
         kept && inner.iter().all(|b| source(self.out.buffer) != *b && only_used_by(*b, &self.ops))
     }
 
-    fn emit(self, cx: &PassCx, chip: u32, module: Op, kernels: &mut Kernels, workspaces: &mut Workspaces) -> PassResult {
+    fn emit(
+        self,
+        cx: &PassCx,
+        chip: u32,
+        module: Op,
+        kernels: &mut Kernels,
+        workspaces: &mut Workspaces,
+    ) -> PassResult {
         let [batch, m, n, depth] = self.size;
         let at = self.ops[self.ops.len() - 1];
         let one_row = m == 1;

@@ -41,7 +41,11 @@ fn run(cx: &PassCx, module: Op) -> PassResult {
             }
             Ok(call) => {
                 let routine = format!("cblas_{}{}", call.precision, call.routine.name());
-                cx.passed_with(op, &format!("becomes {routine}{}", call.size()), &[("kernel", &routine), ("why", call.why())]);
+                cx.passed_with(
+                    op,
+                    &format!("becomes {routine}{}", call.size()),
+                    &[("kernel", &routine), ("why", call.why())],
+                );
                 cx.count("calls");
                 cx.check(op, call.emit(module, op))?;
                 op.erase();
@@ -203,7 +207,9 @@ impl Call {
                 "(i32, i32, i32, i32, i32, i32, {element}, !llvm.ptr, i32, !llvm.ptr, i32, {element}, !llvm.ptr, i32) -> ()"
             ),
             Routine::Gemv { .. } => {
-                format!("(i32, i32, i32, i32, {element}, !llvm.ptr, i32, !llvm.ptr, i32, {element}, !llvm.ptr, i32) -> ()")
+                format!(
+                    "(i32, i32, i32, i32, {element}, !llvm.ptr, i32, !llvm.ptr, i32, {element}, !llvm.ptr, i32) -> ()"
+                )
             }
             Routine::Dot => format!("(i32, !llvm.ptr, i32, !llvm.ptr, i32) -> {element}"),
         };
@@ -308,7 +314,9 @@ impl Call {
         text += &self.increment("incx", vector, self.k);
         text += &self.increment("incy", C, rows);
         Ok(text
-            + &format!("func.call @{name}(%order, %flag, %m, %n, %one, %p{matrix}, %ld, %p{vector}, %incx, %one, %p{C}, %incy) : {signature}\n"))
+            + &format!(
+                "func.call @{name}(%order, %flag, %m, %n, %one, %p{matrix}, %ld, %p{vector}, %incx, %one, %p{C}, %incy) : {signature}\n"
+            ))
     }
 
     fn dot(&self, name: &str, signature: &str, element: &str) -> Result<String, String> {

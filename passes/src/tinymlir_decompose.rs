@@ -134,7 +134,11 @@ fn concat(op: Op) -> Option<(Vec<Value>, String)> {
     }
     let dim = op.attr("dim")?.as_int()?;
     let types: Vec<String> = kept.iter().map(|v| v.ty().to_string()).collect();
-    let text = format!("%r = tensor.concat dim({dim}) {} : ({}) -> {ty}\nreturn %r : {ty}", names("%v", kept.len()), types.join(", "));
+    let text = format!(
+        "%r = tensor.concat dim({dim}) {} : ({}) -> {ty}\nreturn %r : {ty}",
+        names("%v", kept.len()),
+        types.join(", ")
+    );
     (!kept.is_empty()).then_some((kept, text))
 }
 
@@ -211,7 +215,8 @@ fn scatter(op: Op) -> String {
     }
     for i in 0..loops {
         let before = if i == 0 { "%target".into() } else { format!("%t{}", i - 1) };
-        text += &format!("%r{i} = scf.for %i{i} = %c0 to %s{i} step %c1 iter_args(%t{i} = {before}) -> ({target}) {{\n");
+        text +=
+            &format!("%r{i} = scf.for %i{i} = %c0 to %s{i} step %c1 iter_args(%t{i} = {before}) -> ({target}) {{\n");
     }
     text += &coordinates(indices, &dims, rank(target), batch, loops < batch + rank(target));
     text += &format!(

@@ -14,7 +14,11 @@ pub static PASS: Pass = Pass {
     description: "Turn copies into device copies or kernels, and put scalar reductions into parallel loops",
     anchor: "builtin.module",
     options: &[],
-    statistics: &[("copied", "Contiguous copies"), ("kernels", "Copies that became kernels"), ("host", "Copies left on the host")],
+    statistics: &[
+        ("copied", "Contiguous copies"),
+        ("kernels", "Copies that became kernels"),
+        ("host", "Copies left on the host"),
+    ],
     dialects: &[
         mlirGetDialectHandle__arith__,
         mlirGetDialectHandle__gpu__,

@@ -61,7 +61,8 @@ fn mapping(function: Op) -> Vec<Option<usize>> {
             t.operands()
                 .into_iter()
                 .map(|value| {
-                    let argument = source(value).block_argument().filter(|(block, _)| block == entry).map(|(_, i)| i)?;
+                    let argument =
+                        source(value).block_argument().filter(|(block, _)| block == entry).map(|(_, i)| i)?;
                     let same = entry.arguments()[argument].ty() == value.ty();
                     (same && function.arg_attr(argument, "tinymlir.writable").is_some()).then_some(argument)
                 })
@@ -86,14 +87,17 @@ fn retype(function: Op, mapping: &[Option<usize>]) -> Result<(), String> {
     let (inputs, results) = ty.ok_or("internal error: a function without a type")?;
     let list = |types: &[Type]| types.iter().map(|t| t.to_string()).collect::<Vec<_>>().join(", ");
     let kept: Vec<Type> = results.into_iter().zip(mapping).filter(|(_, m)| m.is_none()).map(|(t, _)| t).collect();
-    let ty = Type::parse(ctx, &format!("({}) -> ({})", list(&inputs), list(&kept))).ok_or("internal error: a function type")?;
+    let ty = Type::parse(ctx, &format!("({}) -> ({})", list(&inputs), list(&kept)))
+        .ok_or("internal error: a function type")?;
     function.set_attr("function_type", Attr::of_type(ty));
     if let Some(attributes) = function.attr("res_attrs").and_then(|a| a.elements()) {
-        let kept: Vec<Attr> = attributes.into_iter().zip(mapping).filter(|(_, m)| m.is_none()).map(|(a, _)| a).collect();
+        let kept: Vec<Attr> =
+            attributes.into_iter().zip(mapping).filter(|(_, m)| m.is_none()).map(|(a, _)| a).collect();
         function.set_attr("res_attrs", Attr::array(ctx, &kept));
     }
     let numbers: Vec<String> = mapping.iter().map(|m| m.map_or("-1".into(), |i| i.to_string())).collect();
-    let record = Attr::parse(ctx, &format!("[{}]", numbers.join(", "))).ok_or("internal error: an array of integers")?;
+    let record =
+        Attr::parse(ctx, &format!("[{}]", numbers.join(", "))).ok_or("internal error: an array of integers")?;
     function.set_attr(RESULTS, record);
     Ok(())
 }
@@ -101,7 +105,8 @@ fn retype(function: Op, mapping: &[Option<usize>]) -> Result<(), String> {
 /// Replaces a call by one with fewer results.
 fn update_call(call: Op, function: Op, name: &str, mapping: &[Option<usize>]) -> Result<(), String> {
     let operands = call.operands();
-    let kept: Vec<Value> = call.results().into_iter().zip(mapping).filter(|(_, m)| m.is_none()).map(|(v, _)| v).collect();
+    let kept: Vec<Value> =
+        call.results().into_iter().zip(mapping).filter(|(_, m)| m.is_none()).map(|(v, _)| v).collect();
     let names: Vec<String> = (0..operands.len()).map(|i| format!("a{i}")).collect();
     let types = |values: &[Value]| values.iter().map(|v| v.ty().to_string()).collect::<Vec<_>>().join(", ");
     let signature = format!("({}) -> ({})", types(&operands), types(&kept));
@@ -113,7 +118,10 @@ fn update_call(call: Op, function: Op, name: &str, mapping: &[Option<usize>]) ->
         format!("%r:{} = func.call @{name}({arguments}) : {signature}\nreturn {values} : {}", kept.len(), types(&kept))
     };
     let inputs: Vec<_> = names.iter().map(String::as_str).zip(operands.iter().copied()).collect();
-    let declaration = format!("func.func private @{name}{}", function.attr("function_type").map(|t| t.to_string()).unwrap_or_default());
+    let declaration = format!(
+        "func.func private @{name}{}",
+        function.attr("function_type").map(|t| t.to_string()).unwrap_or_default()
+    );
     let mut fresh = call.build_before(&inputs, &declaration, &text)?.into_iter();
     let replacement: Vec<Value> =
         mapping.iter().filter_map(|m| m.map(|argument| operands[argument]).or_else(|| fresh.next())).collect();

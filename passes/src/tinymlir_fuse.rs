@@ -14,7 +14,12 @@ pub static PASS: Pass = Pass {
     anchor: "",
     options: &[],
     statistics: &[],
-    dialects: &[mlirGetDialectHandle__linalg__, mlirGetDialectHandle__tensor__, mlirGetDialectHandle__affine__, mlirGetDialectHandle__arith__],
+    dialects: &[
+        mlirGetDialectHandle__linalg__,
+        mlirGetDialectHandle__tensor__,
+        mlirGetDialectHandle__affine__,
+        mlirGetDialectHandle__arith__,
+    ],
     run,
 };
 

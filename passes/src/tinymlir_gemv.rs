@@ -85,7 +85,13 @@ impl Gemv {
         let (matrix, n) = match (&m[..], &n[..]) {
             ([], [n]) => (1, *n),
             ([m], []) => (0, *m),
-            _ => return Err(format!("it has {} dimensions of the left operand and {} of the right one", m.len(), n.len())),
+            _ => {
+                return Err(format!(
+                    "it has {} dimensions of the left operand and {} of the right one",
+                    m.len(),
+                    n.len()
+                ));
+            }
         };
         let others: Vec<usize> = (0..contraction.sizes.len()).filter(proper).collect();
         if others.len() != 2 {
@@ -127,13 +133,22 @@ impl Gemv {
         let places: Vec<&str> = view
             .dims
             .iter()
-            .map(|d| if *d == self.n { n } else if *d == self.k { k } else { "%c0" })
+            .map(|d| {
+                if *d == self.n {
+                    n
+                } else if *d == self.k {
+                    k
+                } else {
+                    "%c0"
+                }
+            })
             .collect();
         let conversion = if i == C { None } else { self.conversions[i] };
         let raw = if conversion.is_some() { format!("{name}_raw") } else { name.to_string() };
         let mut text = format!("%{raw} = memref.load %v{i}[{}] : {}\n", places.join(", "), view.ty);
         if let Some(operation) = conversion {
-            text += &format!("%{name} = {operation} %{raw} : {} to {}\n", view.element, self.contraction.views[C].element);
+            text +=
+                &format!("%{name} = {operation} %{raw} : {} to {}\n", view.element, self.contraction.views[C].element);
         }
         text
     }
@@ -203,14 +218,19 @@ impl Gemv {
         body += &format!("%zero = arith.constant 0.0 : {element}\n");
         body += &format!("%part = arith.constant {PART} : index\n%rows = arith.constant {ROWS} : index\n");
         body += "scf.for %p = %begin to %end step %c1 {\n";
-        body += &format!("scf.for %n = %c0 to %columns step %c1 {{\nmemref.store %zero, %parts[%p, %n] : {parts_type}\n}}\n");
+        body += &format!(
+            "scf.for %n = %c0 to %columns step %c1 {{\nmemref.store %zero, %parts[%p, %n] : {parts_type}\n}}\n"
+        );
         body += "%from = arith.muli %p, %part : index\n%full = arith.addi %from, %part : index\n\
                  %to = arith.minui %full, %sums : index\n%length = arith.subi %to, %from : index\n\
                  %rest = arith.remui %length, %rows : index\n%whole = arith.subi %to, %rest : index\n";
         for (first, last, rows) in [("%from", "%whole", ROWS), ("%whole", "%to", 1)] {
-            body += &format!("%step{rows} = arith.constant {rows} : index\nscf.for %k = {first} to {last} step %step{rows} {{\n");
+            body += &format!(
+                "%step{rows} = arith.constant {rows} : index\nscf.for %k = {first} to {last} step %step{rows} {{\n"
+            );
             for row in 0..rows {
-                body += &format!("%row{row} = arith.constant {row} : index\n%k{row} = arith.addi %k, %row{row} : index\n");
+                body +=
+                    &format!("%row{row} = arith.constant {row} : index\n%k{row} = arith.addi %k, %row{row} : index\n");
                 body += &self.load(&format!("x{row}"), self.vector, "%c0", &format!("%k{row}"));
             }
             body += "scf.for %n = %c0 to %columns step %c1 {\n";
@@ -227,7 +247,8 @@ impl Gemv {
         }
         body += "}\n";
 
-        let mut after = String::from("scf.for %p = %c0 to %count step %c1 {\nscf.for %n = %c0 to %columns step %c1 {\n");
+        let mut after =
+            String::from("scf.for %p = %c0 to %count step %c1 {\nscf.for %n = %c0 to %columns step %c1 {\n");
         after += &self.load("old", C, "%n", "%c0");
         after += &format!(
             "%sum = memref.load %parts[%p, %n] : {parts_type}\n%new = arith.addf %old, %sum : {element}\n{}}}\n}}\n",
@@ -237,7 +258,8 @@ impl Gemv {
         let grain = sizes[self.n].map_or(1, |n| (LEAST / (PART * n.max(1))).max(1));
         let ty = Type::parse(module.ctx(), &parts_type).ok_or("internal error: the type of the parts")?;
         let shared = [("parts".to_string(), ty)];
-        let shape = ParallelLoop { name, parameters, before: &before, shared: &shared, grain, body: &body, after: &after };
+        let shape =
+            ParallelLoop { name, parameters, before: &before, shared: &shared, grain, body: &body, after: &after };
         shape.define(module).map(|_| ())
     }
 }

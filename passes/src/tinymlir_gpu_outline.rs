@@ -16,10 +16,22 @@ pub static PASS: Pass = Pass {
     anchor: "builtin.module",
     options: &[
         Opt::string("memory", "managed", "Where buffers go: managed, or device for those that only kernels touch"),
-        Opt::string("schedule", "simple", "Which kernels: simple, or fast for those that the selection table has for the chip"),
+        Opt::string(
+            "schedule",
+            "simple",
+            "Which kernels: simple, or fast for those that the selection table has for the chip",
+        ),
         Opt::string("chip", "sm_80", "The chip that fast kernels are for"),
-        Opt::boolean("dependent-launches", "true", "Whether fast kernels for sm_90 and newer start while their predecessor ends"),
-        Opt::string("precision", "fp32", "How fast kernels may round products of f32: fp32, or tf32 or bf16 on tensor cores"),
+        Opt::boolean(
+            "dependent-launches",
+            "true",
+            "Whether fast kernels for sm_90 and newer start while their predecessor ends",
+        ),
+        Opt::string(
+            "precision",
+            "fp32",
+            "How fast kernels may round products of f32: fp32, or tf32 or bf16 on tensor cores",
+        ),
     ],
     statistics: &[],
     dialects: crate::dialects::EVERY,
@@ -38,7 +50,8 @@ pub const KERNELS: &str = "tinymlir-tile-parallel-loops,func.func(gpu-map-parall
 
 fn run(cx: &PassCx, module: Op) -> PassResult {
     let memory = cx.string("memory");
-    let of_tensors = |f: &Op| f.walk().iter().any(|op| op.results().iter().chain(&op.operands()).any(|v| v.ty().is_tensor()));
+    let of_tensors =
+        |f: &Op| f.walk().iter().any(|op| op.results().iter().chain(&op.operands()).any(|v| v.ty().is_tensor()));
     if module.find(&["func.func"]).iter().any(of_tensors) {
         cx.run_pipeline("tinymlir-optimize,tinymlir-bufferize", module)?;
     }
@@ -48,10 +61,13 @@ fn run(cx: &PassCx, module: Op) -> PassResult {
         "simple" => {}
         "fast" => {
             let (chip, precision) = (cx.string("chip"), cx.string("precision"));
-            let products = format!("tinymlir-attention{{chip={chip}}},tinymlir-tuned-matmul{{chip={chip} precision={precision}}}");
+            let products =
+                format!("tinymlir-attention{{chip={chip}}},tinymlir-tuned-matmul{{chip={chip} precision={precision}}}");
             cx.run_pipeline(&format!("{products},tinymlir-row-kernels"), module)?
         }
-        other => return Err(cx.error(module, &format!("cannot be outlined: schedule={other} is neither simple nor fast"))),
+        other => {
+            return Err(cx.error(module, &format!("cannot be outlined: schedule={other} is neither simple nor fast")));
+        }
     }
     cx.run_pipeline(LOOPS, module)?;
     cx.run_pipeline(KERNELS, module)?;

@@ -30,7 +30,9 @@ fn run(cx: &PassCx, module: Op) -> PassResult {
         let small = bytes(ty).is_some_and(|bytes| bytes <= cx.integer("max-bytes"));
         let leaves = escapes(op.result(0));
         if small {
-            let in_loop = ["scf.for", "scf.while", "scf.parallel", "scf.forall"].iter().any(|name| op.parent_named(name).is_some());
+            let in_loop = ["scf.for", "scf.while", "scf.parallel", "scf.forall"]
+                .iter()
+                .any(|name| op.parent_named(name).is_some());
             let first = function.blocks(0).first().and_then(|b| b.ops().first().copied());
             if let (true, false, true, Some(first)) = (in_loop, leaves, op.operands().is_empty(), first) {
                 op.move_before(first);
@@ -39,7 +41,10 @@ fn run(cx: &PassCx, module: Op) -> PassResult {
             continue;
         }
         if leaves {
-            return Err(cx.error(op, "takes more of the stack than it holds, and is passed out of its block (use memref.alloc)"));
+            return Err(cx.error(
+                op,
+                "takes more of the stack than it holds, and is passed out of its block (use memref.alloc)",
+            ));
         }
         let alignment = op.attr("alignment").map(|a| format!(" {{alignment = {a}}}")).unwrap_or_default();
         let operands = op.operands();

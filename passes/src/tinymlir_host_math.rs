@@ -51,7 +51,9 @@ fn run(cx: &PassCx, module: Op) -> PassResult {
         let (declaration, text) = match op.name().as_str() {
             "math.tanh" if element == "f32" => (String::new(), tanh(ty)),
             "math.expm1" if element == "f32" || element == "f64" => expm1(ty, &element),
-            "math.fpowi" if element == "f32" || element == "f64" => (String::new(), fpowi(ty, op.operand(1).ty(), &element)),
+            "math.fpowi" if element == "f32" || element == "f64" => {
+                (String::new(), fpowi(ty, op.operand(1).ty(), &element))
+            }
             "math.isinf" | "math.isfinite" | "math.isnan" => (String::new(), classify(&op.name(), op.operand(0).ty())),
             "arith.truncf" if element == "bf16" => (String::new(), to_bf16(op.operand(0).ty(), ty)),
             _ => continue,
@@ -78,12 +80,14 @@ fn constant(name: &str, value: &str, ty: Type) -> String {
 /// sign(x) (1 - 2 / (exp(2 |x|) + 1)), or x + x^3 P(x^2) for |x| < 0.625. The sign goes on last, so that -0 stays -0.
 fn tanh(ty: Type) -> String {
     let mut text = constant("one", "1.0", ty) + &constant("two", "2.0", ty) + &constant("limit", "0.625", ty);
-    let coefficients = ["-5.70498872745e-3", "2.06390887954e-2", "-5.37397155531e-2", "1.33314422036e-1", "-3.33332819422e-1"];
+    let coefficients =
+        ["-5.70498872745e-3", "2.06390887954e-2", "-5.37397155531e-2", "1.33314422036e-1", "-3.33332819422e-1"];
     for (i, value) in coefficients.iter().enumerate() {
         text += &constant(&format!("c{i}"), value, ty);
     }
     // A selection between vectors says the type of its condition too.
-    let chosen = if ty.element().is_some() { format!("{}, {ty}", ty.to_string().replace("f32", "i1")) } else { ty.to_string() };
+    let chosen =
+        if ty.element().is_some() { format!("{}, {ty}", ty.to_string().replace("f32", "i1")) } else { ty.to_string() };
     text += &format!(
         "%a = math.absf %x : {ty}\n%z = arith.mulf %a, %a : {ty}\n\
          %p0 = arith.mulf %c0, %z : {ty}\n%q0 = arith.addf %p0, %c1 : {ty}\n\
@@ -147,7 +151,8 @@ fn classify(name: &str, ty: Type) -> String {
         "math.isinf" => "oeq",
         _ => "olt",
     };
-    constant("infinity", infinity, ty) + &format!("%m = math.absf %x : {ty}\n%r = arith.cmpf {predicate}, %m, %infinity : {ty}\n")
+    constant("infinity", infinity, ty)
+        + &format!("%m = math.absf %x : {ty}\n%r = arith.cmpf {predicate}, %m, %infinity : {ty}\n")
 }
 
 /// To nearest, ties to even, subnormals kept, NaN quiet. A double goes through the f32 nearest to it on the side of zero,

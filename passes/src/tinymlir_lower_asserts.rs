@@ -81,7 +81,11 @@ fn run(cx: &PassCx, module: Op) -> PassResult {
         let known = holders.iter().find(|(holder, _)| *holder == module).map(|(_, name)| name.clone());
         let fresh = known.is_none();
         let name = known.unwrap_or_else(|| module.unique_symbol("tinymlir_message"));
-        let global = format!("llvm.mlir.global private constant @{name}(\"{}\") {{addr_space = 0 : i32}} : !llvm.array<{} x i8>", escaped(&text), text.len());
+        let global = format!(
+            "llvm.mlir.global private constant @{name}(\"{}\") {{addr_space = 0 : i32}} : !llvm.array<{} x i8>",
+            escaped(&text),
+            text.len()
+        );
         if fresh {
             holders.push((module, name.clone()));
             cx.check(op, module.declare(&global))?;
@@ -91,7 +95,8 @@ fn run(cx: &PassCx, module: Op) -> PassResult {
             None => "func.call @tinymlir_fail(%text, %length) : (!llvm.ptr, i64) -> ()",
             Some(_) => "func.call @tinymlir_fail_values(%text, %length, %x, %y) : (!llvm.ptr, i64, i64, i64) -> ()",
         };
-        let place = format!("%text = llvm.mlir.addressof @{name} : !llvm.ptr\n%length = arith.constant {} : i64", text.len());
+        let place =
+            format!("%text = llvm.mlir.addressof @{name} : !llvm.ptr\n%length = arith.constant {} : i64", text.len());
         replace(cx, op, comparison, &format!("{global}\n{FAIL}"), &format!("{place}\n{call}"))?;
     }
     for kernels in module.find(&["gpu.module"]) {
@@ -103,13 +108,17 @@ fn run(cx: &PassCx, module: Op) -> PassResult {
                 texts.push(text);
             }
             let values = if comparison.is_some() { "%x, %y" } else { "%index, %index" };
-            let call = format!("%index = arith.constant {index} : i64\nllvm.call @tinymlir_fail(%index, {values}) : (i64, i64, i64) -> ()");
+            let call = format!(
+                "%index = arith.constant {index} : i64\nllvm.call @tinymlir_fail(%index, {values}) : (i64, i64, i64) -> ()"
+            );
             replace(cx, op, comparison, "llvm.func @tinymlir_fail(i64, i64, i64)", &call)?;
         }
         if !texts.is_empty() {
             let all: String = texts.iter().map(|text| escaped(text) + "\\00").collect();
             let bytes: usize = texts.iter().map(|text| text.len() + 1).sum();
-            let messages = format!("llvm.mlir.global external constant @tinymlir_messages(\"{all}\") {{addr_space = 1 : i32}} : !llvm.array<{bytes} x i8>");
+            let messages = format!(
+                "llvm.mlir.global external constant @tinymlir_messages(\"{all}\") {{addr_space = 1 : i32}} : !llvm.array<{bytes} x i8>"
+            );
             cx.check(kernels, kernels.declare(&format!("{messages}\n{FAIL_IN_KERNEL}")))?;
         }
     }
@@ -133,7 +142,8 @@ fn replace(cx: &PassCx, op: Op, comparison: Option<(Value, Value)>, declarations
         inputs.extend([("a", a), ("b", b)]);
         casts = "%x = arith.index_cast %a : index to i64\n%y = arith.index_cast %b : index to i64\n";
     }
-    let body = format!("%true = arith.constant true\n%bad = arith.xori %ok, %true : i1\nscf.if %bad {{\n{casts}{call}\n}}");
+    let body =
+        format!("%true = arith.constant true\n%bad = arith.xori %ok, %true : i1\nscf.if %bad {{\n{casts}{call}\n}}");
     cx.check(op, op.build_before(&inputs, declarations, &body))?;
     op.erase();
     Ok(())

@@ -90,7 +90,8 @@ fn run(cx: &PassCx, module: Op) -> PassResult {
 
     legalize_names(module);
     let modules: Vec<_> = module.find(&["gpu.module"]);
-    let untargeted: Vec<_> = modules.iter().filter(|m| m.attr("targets").is_none()).filter_map(|m| m.symbol()).collect();
+    let untargeted: Vec<_> =
+        modules.iter().filter(|m| m.attr("targets").is_none()).filter_map(|m| m.symbol()).collect();
     if !untargeted.is_empty() {
         let features = if features.is_empty() { String::new() } else { format!(" features={features}") };
         // A regular expression over names that are made of word characters, '$', '.' and '-'.
@@ -98,7 +99,10 @@ fn run(cx: &PassCx, module: Op) -> PassResult {
         cx.run_pipeline(&format!("nvvm-attach-target{{module=^({names})$ chip={chip}{features} O=3}}"), module)?;
     }
     narrow_exponents(cx, module)?;
-    cx.run_pipeline(&format!("tinymlir-record-signatures,tinymlir-expand-math,tinymlir-lower-asserts,{DEVICE}"), module)?;
+    cx.run_pipeline(
+        &format!("tinymlir-record-signatures,tinymlir-expand-math,tinymlir-lower-asserts,{DEVICE}"),
+        module,
+    )?;
     for kernels in module.find(&["gpu.module"]) {
         exact_roots(cx, kernels)?;
         if number(&chip) >= 90 {
@@ -179,7 +183,11 @@ fn narrow_exponents(cx: &PassCx, module: Op) -> PassResult {
         let exponent = power.operand(1);
         let ty = exponent.ty().to_string();
         let text = match ty.strip_prefix('i').and_then(|bits| bits.parse::<u32>().ok()) {
-            None => return Err(cx.error(power, &format!("has no lowering for a GPU: its exponent is of type {ty} (unroll it)"))),
+            None => {
+                return Err(
+                    cx.error(power, &format!("has no lowering for a GPU: its exponent is of type {ty} (unroll it)"))
+                );
+            }
             Some(32) => continue,
             Some(..32) => format!("%n = arith.extsi %e : {ty} to i32\nreturn %n : i32"),
             Some(_) => format!(
@@ -246,7 +254,8 @@ fn exact_roots(cx: &PassCx, kernels: Op) -> PassResult {
 /// Hides integer negations from ptxas in functions that take maxima or minima: for chips from sm_90 on, ptxas 12.6 to 13.0 joins
 /// `max(max(a, -b), c)` over 16 and 32 signed bits to one instruction and loses the sign of `b`.
 fn opaque_negations(cx: &PassCx, kernels: Op) -> PassResult {
-    let constant = |value: Value| value.def().filter(|d| d.is("llvm.mlir.constant")).and_then(|d| d.attr("value")?.as_int());
+    let constant =
+        |value: Value| value.def().filter(|d| d.is("llvm.mlir.constant")).and_then(|d| d.attr("value")?.as_int());
     let functions = kernels.find(&["llvm.func"]);
     let affected = |f: &&Op| !f.find(&["llvm.intr.smax", "llvm.intr.smin", "llvm.select"]).is_empty();
     for op in functions.iter().filter(affected).flat_map(|f| f.find(&["llvm.sub", "llvm.mul"])) {
@@ -263,7 +272,8 @@ fn opaque_negations(cx: &PassCx, kernels: Op) -> PassResult {
             _ => continue,
         };
         let code = format!("not.b{bits} $0, $1; add.s{bits} $0, $0, 1;");
-        let text = format!("%r = llvm.inline_asm \"{code}\", \"={class},{class}\" %x : ({ty}) -> {ty}\nreturn %r : {ty}");
+        let text =
+            format!("%r = llvm.inline_asm \"{code}\", \"={class},{class}\" %x : ({ty}) -> {ty}\nreturn %r : {ty}");
         let result = cx.check(op, op.build_before(&[("x", value)], "", &text))?;
         op.replace_with(&result);
     }
@@ -317,7 +327,8 @@ fn check_host(cx: &PassCx, module: Op) -> PassResult {
         let name = op.name();
         let kept = ["gpu.module", "gpu.binary", "gpu.launch_func"].contains(&name.as_str());
         if (name.starts_with("gpu.") && !kept) || name == "builtin.unrealized_conversion_cast" {
-            result = Err(cx.error(op, "has no lowering on the host (run tinymlir-verify-outlined before, which says why)"));
+            result =
+                Err(cx.error(op, "has no lowering on the host (run tinymlir-verify-outlined before, which says why)"));
         }
     }
     result

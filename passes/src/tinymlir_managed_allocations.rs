@@ -34,7 +34,10 @@ fn run(cx: &PassCx, module: Op) -> PassResult {
     let device = match cx.string("memory").as_str() {
         "managed" => false,
         "device" => true,
-        other => return Err(cx.error(module, &format!("cannot place buffers: memory={other} is neither managed nor device"))),
+        other => {
+            let fact = format!("memory={other} is neither managed nor device");
+            return Err(cx.error(module, &format!("cannot place buffers: {fact}")));
+        }
     };
     for function in module.find(&["func.func"]).into_iter().filter(|f| on_host(*f)) {
         globals(cx, module, function, device)?;
@@ -104,9 +107,12 @@ fn allocate(cx: &PassCx, at: Op, sizes: &[Value], buffer: Value, shared: bool) -
 
 /// Whether a buffer comes from a function that is only declared: such memory is not ours to free.
 fn is_foreign(module: Op, buffer: Value) -> bool {
-    source(buffer).def().filter(|d| d.is("func.call")).and_then(|d| d.attr("callee")).and_then(|a| a.as_symbol()).is_some_and(
-        |callee| module.lookup(&callee).is_none_or(|f| f.body().is_empty()),
-    )
+    source(buffer)
+        .def()
+        .filter(|d| d.is("func.call"))
+        .and_then(|d| d.attr("callee"))
+        .and_then(|a| a.as_symbol())
+        .is_some_and(|callee| module.lookup(&callee).is_none_or(|f| f.body().is_empty()))
 }
 
 fn stack(cx: &PassCx, function: Op) -> PassResult {
@@ -135,7 +141,10 @@ fn globals(cx: &PassCx, module: Op, function: Op, device: bool) -> PassResult {
         let constant = module.lookup(&name).is_some_and(|g| g.attr("constant").is_some());
         if !constant {
             if access.kernels {
-                return Err(cx.error(get, &format!("cannot be read by a kernel: @{name} is not constant (pass it as an argument)")));
+                return Err(cx.error(
+                    get,
+                    &format!("cannot be read by a kernel: @{name} is not constant (pass it as an argument)"),
+                ));
             }
             continue;
         }

@@ -92,7 +92,9 @@ fn inline_wrappers(module: Op) -> Result<HashMap<(String, String), String>, Fail
         }
         let symbol = wrapper.symbol().ok_or(Failed)?;
         let calls = module.find(&["func.call"]);
-        for call in calls.into_iter().filter(|c| c.attr("callee").and_then(|a| a.as_symbol()).as_deref() == Some(&symbol)) {
+        for call in
+            calls.into_iter().filter(|c| c.attr("callee").and_then(|a| a.as_symbol()).as_deref() == Some(&symbol))
+        {
             let copy = wrapper.clone_before(wrapper);
             let block = copy.blocks(0)[0];
             for (argument, value) in block.arguments().into_iter().zip(call.operands()) {

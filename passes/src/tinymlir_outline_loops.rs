@@ -39,7 +39,8 @@ fn run(cx: &PassCx, module: Op) -> PassResult {
         for op in ops {
             let inputs = captured(op);
             let base = base_name(op);
-            let name = std::iter::once(base.clone()).chain((0..).map(|i| format!("{base}_{i}"))).find(|n| !taken.contains(n));
+            let name =
+                std::iter::once(base.clone()).chain((0..).map(|i| format!("{base}_{i}"))).find(|n| !taken.contains(n));
             let name = name.unwrap_or(base);
             let outlined = cx.check(op, outline(module, op, &inputs, &name))?;
             let place = outlined.find(&["cf.assert"]).iter().map(|a| a.loc().to_string()).collect();
@@ -113,7 +114,10 @@ fn is_constant(op: Op) -> bool {
 /// Makes a function of `inputs` around a copy of `op`.
 fn outline(module: Op, op: Op, inputs: &[Value], name: &str) -> Result<Op, String> {
     let parameters: Vec<_> = inputs.iter().enumerate().map(|(i, v)| format!("%a{i}: {}", v.ty())).collect();
-    let function = module.define(&format!("func.func private @{name}({}) attributes {{passthrough = [\"noinline\"]}} {{ return }}", parameters.join(", ")))?;
+    let function = module.define(&format!(
+        "func.func private @{name}({}) attributes {{passthrough = [\"noinline\"]}} {{ return }}",
+        parameters.join(", ")
+    ))?;
     function.set_loc(op.loc());
     for (i, input) in inputs.iter().enumerate().filter(|(_, v)| v.ty().is_memref()) {
         let root = source(*input);

@@ -23,11 +23,7 @@ pub static PASS: Pass = Pass {
     description: "Place the buffers of a function in one allocation, by when they are alive",
     anchor: "builtin.module",
     options: &[],
-    statistics: &[
-        ("planned", "Buffers placed in an arena"),
-        ("arenas", "Arenas"),
-        ("left", "Buffers left alone"),
-    ],
+    statistics: &[("planned", "Buffers placed in an arena"), ("arenas", "Arenas"), ("left", "Buffers left alone")],
     dialects: &[mlirGetDialectHandle__arith__, mlirGetDialectHandle__gpu__, mlirGetDialectHandle__memref__],
     run,
 };
@@ -61,19 +57,29 @@ fn run(cx: &PassCx, module: Op) -> PassResult {
             let (size_text, sum_text, alive_text) = (size.to_string(), unplanned.to_string(), alive.to_string());
             cx.passed_with(
                 function,
-                &format!("has {} buffers of {unplanned} bytes in an arena of {size}; {alive} are alive at once", buffers.len()),
+                &format!(
+                    "has {} buffers of {unplanned} bytes in an arena of {size}; {alive} are alive at once",
+                    buffers.len()
+                ),
                 &[("arena", &size_text), ("unplanned", &sum_text), ("alive", &alive_text)],
             );
             let first = *entry.ops().first().ok_or(crate::ir::Failed)?;
             let ty = format!("memref<{size}xi8>");
-            let how = if alloc == "gpu.alloc" { format!("gpu.alloc () : {ty}") } else { format!("memref.alloc() {{alignment = 64 : i64}} : {ty}") };
+            let how = if alloc == "gpu.alloc" {
+                format!("gpu.alloc () : {ty}")
+            } else {
+                format!("memref.alloc() {{alignment = 64 : i64}} : {ty}")
+            };
             let arena = cx.check(first, first.build_before(&[], "", &format!("%a = {how}\nreturn %a : {ty}")))?[0];
             let end = entry.terminator();
             cx.check(end, end.build_before(&[("a", arena)], "", &format!("{dealloc} %a : {ty}")))?;
             cx.count("arenas");
             for buffer in buffers {
                 let (old, to) = (buffer.alloc.result(0), buffer.alloc.result(0).ty());
-                let view = format!("%p = arith.constant {} : index\n%v = memref.view %a[%p][] : {ty} to {to}\nreturn %v : {to}", buffer.place);
+                let view = format!(
+                    "%p = arith.constant {} : index\n%v = memref.view %a[%p][] : {ty} to {to}\nreturn %v : {to}",
+                    buffer.place
+                );
                 let new = cx.check(buffer.alloc, buffer.alloc.build_before(&[("a", arena)], "", &view))?[0];
                 buffer.dealloc.erase();
                 old.replace_all_uses(new);
@@ -142,7 +148,9 @@ impl Buffer {
         let mut around = alloc.parent().ok_or("it stands in no function")?;
         while around != function {
             if !ORDERED.contains(&around.name().as_str()) {
-                return Err("each iteration of a parallel loop has its own, or control flow around it cannot be followed");
+                return Err(
+                    "each iteration of a parallel loop has its own, or control flow around it cannot be followed",
+                );
             }
             around = around.parent().ok_or("it stands in no function")?;
         }
@@ -208,7 +216,11 @@ fn place(buffers: &mut [Buffer]) -> i64 {
     let mut placed: Vec<usize> = vec![];
     let mut size = 0;
     for i in by_size {
-        let mut taken: Vec<(i64, i64)> = placed.iter().filter(|j| buffers[**j].meets(&buffers[i])).map(|j| (buffers[*j].place, buffers[*j].bytes)).collect();
+        let mut taken: Vec<(i64, i64)> = placed
+            .iter()
+            .filter(|j| buffers[**j].meets(&buffers[i]))
+            .map(|j| (buffers[*j].place, buffers[*j].bytes))
+            .collect();
         taken.sort_unstable();
         let mut place = 0;
         for (start, bytes) in taken {

@@ -66,7 +66,8 @@ fn emit(cx: &PassCx, module: Op, kernels: &mut Kernels, group: Group) -> PassRes
     let text = cx.check(first, module_text(module.ctx(), &kernel))?;
     let parsed = Op::parse(module.ctx(), &text, ROW_REDUCE.file).ok_or(Failed);
     let parsed = parsed.map_err(|_| cx.error(first, &format!("internal error: no kernel of\n{text}")))?;
-    let symbol = kernels.place_parsed(cx, first, module, parsed, ("rows", &kernel.name), |kernels| set_operations(kernels, &group))?;
+    let symbol = kernels
+        .place_parsed(cx, first, module, parsed, ("rows", &kernel.name), |kernels| set_operations(kernels, &group))?;
     let names: Vec<String> = (0..kernel.buffers.len()).map(|i| format!("b{i}")).collect();
     let inputs: Vec<(&str, Value)> = names.iter().map(String::as_str).zip(kernel.buffers.iter().copied()).collect();
     let types = kernel.buffers.iter().map(|b| b.ty().to_string()).collect::<Vec<_>>().join(", ");
@@ -74,7 +75,11 @@ fn emit(cx: &PassCx, module: Op, kernels: &mut Kernels, group: Group) -> PassRes
     let declaration = format!("func.func private @{symbol}({types})");
     tell(cx, &group, &kernel);
     at.stand_for(group.members.iter().map(|m| m.op));
-    cx.check(first, at.build_before(&inputs, &declaration, &format!("func.call @{symbol}({arguments}) : ({types}) -> ()")).map(|_| ()))?;
+    cx.check(
+        first,
+        at.build_before(&inputs, &declaration, &format!("func.call @{symbol}({arguments}) : ({types}) -> ()"))
+            .map(|_| ()),
+    )?;
     cx.count("kernels");
     let written: Vec<Value> = group.members.iter().flat_map(|m| outputs(m.op)).map(source).collect();
     group.fills().for_each(|f| f.erase());
@@ -99,11 +104,11 @@ fn tell(cx: &PassCx, group: &Group, kernel: &Kernel) {
         1 => "and one operation after it become".to_owned(),
         _ => format!("and {others} operations after it become"),
     };
-    let message = format!("{joined} {} ({}): a block of {} threads computes a row", kernel.name, ROW_REDUCE.file, kernel.threads);
+    let message =
+        format!("{joined} {} ({}): a block of {} threads computes a row", kernel.name, ROW_REDUCE.file, kernel.threads);
     let threads = kernel.threads.to_string();
     let reductions = group.members.iter().filter(|m| matches!(m.kind, Kind::Reduce { .. })).count();
     let why = format!("{reductions} reductions over columns among {} operations on the same rows", group.members.len());
     let facts = [("kernel", kernel.name.as_str()), ("template", ROW_REDUCE.file), ("threads", &threads), ("why", &why)];
     cx.passed_with(first, &message, &facts);
 }
-

@@ -84,24 +84,26 @@ fn check(cx: &PassCx, op: Op, tensors: bool) -> Result<usize, Failed> {
         "memref.copy" => copy(op, &mut checks),
         "memref.expand_shape" => expand_shape(op, &mut checks),
         "memref.reshape" => {
-            let (Some(next), true) = (op.next(), op.operand(0).ty().is_memref() && op.result(0).ty().is_memref()) else {
+            let (Some(next), true) = (op.next(), op.operand(0).ty().is_memref() && op.result(0).ty().is_memref())
+            else {
                 return Ok(0);
             };
             before = next;
             checks.operands = vec![op.operand(0), op.result(0)];
             reshape(&mut checks);
         }
-        "arith.divsi" | "arith.divui" | "arith.remsi" | "arith.remui" | "arith.ceildivsi" | "arith.ceildivui" | "arith.floordivsi" => {
-            division(op, &mut checks)
-        }
+        "arith.divsi" | "arith.divui" | "arith.remsi" | "arith.remui" | "arith.ceildivsi" | "arith.ceildivui"
+        | "arith.floordivsi" => division(op, &mut checks),
         _ if op.is_linalg() => linalg(op, &mut checks),
         _ => {}
     }
     if checks.count > 0 {
         let names: Vec<String> = (0..checks.operands.len()).map(|i| format!("v{i}")).collect();
-        let inputs: Vec<(&str, Value)> = names.iter().map(String::as_str).zip(checks.operands.iter().copied()).collect();
+        let inputs: Vec<(&str, Value)> =
+            names.iter().map(String::as_str).zip(checks.operands.iter().copied()).collect();
         // The location is the operation's also where the checks stand before its successor.
-        let (values, types): (Vec<_>, Vec<_>) = checks.replaced.iter().map(|(_, name)| (format!("%{name}"), "index")).unzip();
+        let (values, types): (Vec<_>, Vec<_>) =
+            checks.replaced.iter().map(|(_, name)| (format!("%{name}"), "index")).unzip();
         if !values.is_empty() {
             checks.line(&format!("return {} : {}", values.join(", "), types.join(", ")));
         }
@@ -128,16 +130,21 @@ fn linalg(op: Op, checks: &mut Checks) {
         let places: Vec<(usize, usize)> = maps
             .iter()
             .enumerate()
-            .flat_map(|(i, map)| map.dims().into_iter().enumerate().filter(|(_, x)| *x == Some(d)).map(move |(axis, _)| (i, axis)))
+            .flat_map(|(i, map)| {
+                map.dims().into_iter().enumerate().filter(|(_, x)| *x == Some(d)).map(move |(axis, _)| (i, axis))
+            })
             .collect();
         let known = places.iter().find(|(i, axis)| shapes[*i][*axis].is_some());
         let Some(&(i, axis)) = known.or(places.first()) else { continue };
         sources[d] = Some((i, axis));
-        for &(j, other) in places.iter().filter(|(j, other)| shapes[*j][*other].is_none() && (*j, *other) != (i, axis)) {
+        for &(j, other) in places.iter().filter(|(j, other)| shapes[*j][*other].is_none() && (*j, *other) != (i, axis))
+        {
             let (a, b) = (format!("s{j}_{other}_{d}"), format!("t{i}_{axis}_{j}_{other}"));
             checks.size(&a, j, other);
             checks.size(&b, i, axis);
-            let message = format!("sizes differ: {{0}} and {{1}}, along dimension {other} of operand {j} and dimension {axis} of operand {i}");
+            let message = format!(
+                "sizes differ: {{0}} and {{1}}, along dimension {other} of operand {j} and dimension {axis} of operand {i}"
+            );
             checks.assert("eq", &a, &b, &message);
         }
     }
@@ -166,7 +173,9 @@ fn linalg(op: Op, checks: &mut Checks) {
             }
             checks.line(&format!("%{tag}_last = affine.apply {}({})", map.result(axis), last.join(", ")));
             checks.size(&format!("{tag}_size"), i, axis);
-            let message = format!("window is out of bounds: it reaches index {{0}} of dimension {axis} of operand {i}, whose size is {{1}}");
+            let message = format!(
+                "window is out of bounds: it reaches index {{0}} of dimension {axis} of operand {i}, whose size is {{1}}"
+            );
             checks.assert("slt", &format!("{tag}_last"), &format!("{tag}_size"), &message);
         }
     }
@@ -188,7 +197,9 @@ fn allocation(op: Op, checks: &mut Checks) {
     }
     checks.constant("limit0", limit);
     for (i, axis) in dynamic.iter().enumerate() {
-        let message = format!("size is not possible: {{0}} along dimension {axis}, where at most {{1}} elements can be addressed");
+        let message = format!(
+            "size is not possible: {{0}} along dimension {axis}, where at most {{1}} elements can be addressed"
+        );
         checks.assert("ule", &format!("v{i}"), &format!("limit{i}"), &message);
         if i + 1 < dynamic.len() {
             checks.constant(&format!("one{i}"), 1);

@@ -20,7 +20,10 @@ pub static PASS: Pass = Pass {
     description: "Run outermost parallel loops of the host on several threads, where they are long enough",
     anchor: "builtin.module",
     options: &[],
-    statistics: &[("parallel", "Loops that threads share"), ("sequential", "Loops that are too short, or cannot be shared")],
+    statistics: &[
+        ("parallel", "Loops that threads share"),
+        ("sequential", "Loops that are too short, or cannot be shared"),
+    ],
     dialects: &[
         mlirGetDialectHandle__arith__,
         mlirGetDialectHandle__func__,
@@ -93,7 +96,8 @@ impl Shape {
                 (1..=last).find(|n| product(*n).is_some_and(|p| p >= MANY)).unwrap_or(last)
             }
         };
-        let below: i64 = sizes[joined..].iter().map(|s| s.unwrap_or(UNKNOWN)).fold(inner, |p, s| p.saturating_mul(s.max(1)));
+        let below: i64 =
+            sizes[joined..].iter().map(|s| s.unwrap_or(UNKNOWN)).fold(inner, |p, s| p.saturating_mul(s.max(1)));
         let grain = (LEAST / below.max(1)).max(1);
         let total = sizes[..joined].iter().try_fold(1i64, |p, s| s.and_then(|s| p.checked_mul(s)));
         if total.is_some_and(|n| n <= grain) {
@@ -145,7 +149,8 @@ impl Shape {
         }
         before += &format!("%count = arith.addi {product}, %c0_count : index\n");
         // The place along each joined dimension, then the loops that stay.
-        let mut body = constants + &sizes + "%unit = arith.constant 1 : index\nscf.for %flat = %begin to %end step %unit {\n";
+        let mut body =
+            constants + &sizes + "%unit = arith.constant 1 : index\nscf.for %flat = %begin to %end step %unit {\n";
         let mut rest = "%flat".to_string();
         let outermost = (0..self.joined).find(|i| self.sizes[*i] != Some(1)).unwrap_or(0);
         body += "%nowhere = arith.constant 0 : index\n";
@@ -155,7 +160,9 @@ impl Shape {
             } else if self.sizes[i] == Some(1) {
                 "%nowhere".into()
             } else {
-                body += &format!("%place{i} = arith.remui {rest}, %size{i} : index\n%rest{i} = arith.divui {rest}, %size{i} : index\n");
+                body += &format!(
+                    "%place{i} = arith.remui {rest}, %size{i} : index\n%rest{i} = arith.divui {rest}, %size{i} : index\n"
+                );
                 rest = format!("%rest{i}");
                 format!("%place{i}")
             };
@@ -171,12 +178,20 @@ impl Shape {
         let all = (0..names.len()).map(|i| format!("%i{i}")).collect::<Vec<_>>().join(", ");
         let indices = vec!["index"; names.len()].join(", ");
         // Where the loop's own body goes.
-body += &format!("%here = builtin.unrealized_conversion_cast {all} : {indices} to index {{tinymlir.body}}\n");
+        body += &format!("%here = builtin.unrealized_conversion_cast {all} : {indices} to index {{tinymlir.body}}\n");
         body += &"}\n".repeat(inner.len() + 1);
 
         let base = parallel.parent_named("func.func").and_then(|f| f.symbol()).unwrap_or_default();
         let name = module.unique_symbol(&format!("{base}_threads"));
-        let shape = ParallelLoop { name: &name, parameters: &parameters, before: &before, shared: &[], grain: self.grain, body: &body, after: "" };
+        let shape = ParallelLoop {
+            name: &name,
+            parameters: &parameters,
+            before: &before,
+            shared: &[],
+            grain: self.grain,
+            body: &body,
+            after: "",
+        };
         let [_, range] = shape.define(module)?;
         self.fill(range, parallel)?;
 
@@ -205,7 +220,13 @@ body += &format!("%here = builtin.unrealized_conversion_cast {all} : {indices} t
         }
         // Values from outside: what the function got, and copies of constants.
         let entry = *range.blocks(0)[0].ops().first().ok_or("internal error: an empty function")?;
-        let unpacked: Vec<Value> = self.captured.iter().enumerate().map(|(i, _)| unpacked(range, i)).collect::<Option<_>>().ok_or("internal error: a captured value")?;
+        let unpacked: Vec<Value> = self
+            .captured
+            .iter()
+            .enumerate()
+            .map(|(i, _)| unpacked(range, i))
+            .collect::<Option<_>>()
+            .ok_or("internal error: a captured value")?;
         let inside: std::collections::HashSet<Op> = ops.iter().flat_map(|o| o.walk()).collect();
         let mut copies: Vec<(Op, Value)> = vec![];
         for op in ops.iter().flat_map(|o| o.walk()) {
@@ -231,8 +252,12 @@ body += &format!("%here = builtin.unrealized_conversion_cast {all} : {indices} t
 /// The value that parameter `i` is in the ranges' function: the field of that number, converted where it is.
 fn unpacked(range: Op, i: usize) -> Option<Value> {
     let position = format!("array<i64: {i}>");
-    let field = range.find(&["llvm.extractvalue"]).into_iter().find(|op| op.attr("position").is_some_and(|p| p.to_string() == position))?;
-    let converted = field.next().filter(|n| n.is("builtin.unrealized_conversion_cast") && n.operand(0) == field.result(0));
+    let field = range
+        .find(&["llvm.extractvalue"])
+        .into_iter()
+        .find(|op| op.attr("position").is_some_and(|p| p.to_string() == position))?;
+    let converted =
+        field.next().filter(|n| n.is("builtin.unrealized_conversion_cast") && n.operand(0) == field.result(0));
     Some(converted.map_or(field.result(0), |c| c.result(0)))
 }
 
@@ -272,8 +297,15 @@ fn shareable(op: Op) -> bool {
     let name = op.name();
     match name.as_str() {
         "func.call" => op.attr("callee").is_some_and(|c| c.to_string().starts_with("@cblas_")),
-        "cf.assert" | "llvm.inttoptr" | "llvm.load" | "llvm.store" | "affine.apply" | "affine.min" | "affine.max" => true,
-        _ => ["arith.", "math.", "memref.", "scf.", "index.", "vector.", "ub.", "complex."].iter().any(|d| name.starts_with(d)) && name != "vector.print",
+        "cf.assert" | "llvm.inttoptr" | "llvm.load" | "llvm.store" | "affine.apply" | "affine.min" | "affine.max" => {
+            true
+        }
+        _ => {
+            ["arith.", "math.", "memref.", "scf.", "index.", "vector.", "ub.", "complex."]
+                .iter()
+                .any(|d| name.starts_with(d))
+                && name != "vector.print"
+        }
     }
 }
 

@@ -46,12 +46,15 @@ fn run(cx: &PassCx, module: Op) -> PassResult {
             .into_iter()
             .filter(|l| ["scf.parallel", "gpu.launch", "gpu.module"].iter().all(|p| l.parent_named(p).is_none()))
             .collect();
-        let Some(host) = outermost.iter().find(|l| !l.results().is_empty() || host_only(module, **l, 0).is_some()) else {
+        let Some(host) = outermost.iter().find(|l| !l.results().is_empty() || host_only(module, **l, 0).is_some())
+        else {
             outermost.into_iter().for_each(|l| tile(cx, l));
             return Ok(());
         };
         match host_only(module, *host, 0) {
-            Some(op) => cx.missed(*host, &format!("stays on the host: '{}' in its body has no place on a device", op.name())),
+            Some(op) => {
+                cx.missed(*host, &format!("stays on the host: '{}' in its body has no place on a device", op.name()))
+            }
             None => cx.missed(*host, "stays on the host: it reduces to a value"),
         }
         cx.count("sequential");
@@ -103,7 +106,11 @@ fn tile(cx: &PassCx, parallel: Op) {
     let (last, others) = (sizes.len() - 1, product(&sizes[..sizes.len() - 1]));
     let in_range = |rows: i64| (TILE..=GRID_LIMIT * TILE).contains(&rows);
     if last > 0 && others.is_some_and(in_range) && sizes[last].is_some_and(|columns| columns >= TILE) {
-        cx.passed_with(parallel, "becomes a kernel: tiles of 16x16", &[("tile", "16x16"), ("why", "two dimensions of at least 16")]);
+        cx.passed_with(
+            parallel,
+            "becomes a kernel: tiles of 16x16",
+            &[("tile", "16x16"), ("why", "two dimensions of at least 16")],
+        );
         let groups: Vec<u32> = (0..=last).map(|i| (i == last).into()).collect();
         parallel.collapse_parallel(&groups).tile_parallel(&[TILE, TILE]);
         cx.count("two-dimensional");
@@ -111,7 +118,11 @@ fn tile(cx: &PassCx, parallel: Op) {
         let threads = if product(&sizes).is_some_and(|n| n <= FEW) { WARP } else { THREADS };
         let tile = threads.to_string();
         let why = "one dimension, or sizes that are unknown or too small for tiles of 16x16";
-        cx.passed_with(parallel, &format!("becomes a kernel: blocks of {threads} threads"), &[("tile", &tile), ("why", why)]);
+        cx.passed_with(
+            parallel,
+            &format!("becomes a kernel: blocks of {threads} threads"),
+            &[("tile", &tile), ("why", why)],
+        );
         parallel.collapse_parallel(&vec![0; sizes.len()]).tile_parallel(&[threads]);
         cx.count("one-dimensional");
     }

@@ -55,7 +55,10 @@ fn run(cx: &PassCx, module: Op) -> PassResult {
             }
         };
         let function = cx.check(op, kernel(module, template, &plan))?;
-        let why = format!("a product of {} with any sizes and strides; no row of the selection table was asked for or fits", plan.element);
+        let why = format!(
+            "a product of {} with any sizes and strides; no row of the selection table was asked for or fits",
+            plan.element
+        );
         let facts = [("kernel", function.as_str()), ("template", template.file), ("tile", "16x16"), ("why", &why)];
         cx.passed_with(op, &format!("becomes {function} ({}): tile 16x16", template.file), &facts);
         cx.check(op, emit(op, &plan, &function))?;
@@ -95,7 +98,9 @@ pub(crate) fn roles(op: Op, contraction: &Contraction) -> Result<Option<Plan>, S
     if contraction.views.iter().any(|v| v.space.is_some()) {
         return Err("an operand lies in another memory space".into());
     }
-    if let Some(around) = ["scf.parallel", "scf.forall", "gpu.launch", "gpu.func"].iter().find(|a| op.parent_named(a).is_some()) {
+    if let Some(around) =
+        ["scf.parallel", "scf.forall", "gpu.launch", "gpu.func"].iter().find(|a| op.parent_named(a).is_some())
+    {
         return Err(format!("it is inside '{around}'"));
     }
     Ok(Some(Plan::of(contraction.operands, places, contraction.views[2].element.to_string())))
@@ -218,7 +223,10 @@ fn views(plan: &Plan, text: &mut String) -> Result<usize, String> {
         let rank = value.ty().shape().map_or(0, |s| s.len());
         let index = ", index".repeat(2 * rank);
         let parts = if rank == 0 { String::new() } else { format!(", %{name}_size:{rank}, %{name}_stride:{rank}") };
-        *text += &format!("%{name}_base, %{name}_offset{parts} = memref.extract_strided_metadata %{name} : {} -> memref<{element}>, index{index}\n", value.ty());
+        *text += &format!(
+            "%{name}_base, %{name}_offset{parts} = memref.extract_strided_metadata %{name} : {} -> memref<{element}>, index{index}\n",
+            value.ty()
+        );
     }
     // A dimension's size, from the first operand that it indexes.
     let size = |dim: Option<usize>| match dim {

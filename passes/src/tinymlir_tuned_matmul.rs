@@ -14,15 +14,17 @@ use crate::{
     contraction::Contraction,
     device::source,
     epilogue::{self, Epilogue, Extra, Target},
-    ir::{Op, Opt, Pass, PassCx, PassResult, Value},
     host::{Operand, Text, Workspaces},
+    ir::{Op, Opt, Pass, PassCx, PassResult, Value},
+    kernels::{Instance, Kernels, set_whole_body},
     matrices::Matrices,
     memory::is_aligned,
-    kernels::{Instance, Kernels, set_whole_body},
     prologue::{self, Prologue},
     row_text,
     scatter::{self, Scatter},
-    schedule::{Kind, Layout, PRODUCTS, Precision, Product, SKINNY_STEP, SKINNY_THREADS, SPLIT_REDUCE, chip_number, splits},
+    schedule::{
+        Kind, Layout, PRODUCTS, Precision, Product, SKINNY_STEP, SKINNY_THREADS, SPLIT_REDUCE, chip_number, splits,
+    },
     warpgroups,
 };
 use mlir_sys::*;
@@ -126,8 +128,19 @@ impl Call {
         let mut reason = String::new();
         for epilogue in epilogue.into_iter().map(Some).chain([None]) {
             let target = epilogue.as_ref().map_or(whole.clone(), |e| e.target.clone());
-            let mut call =
-                Call { op, product: &PRODUCTS[0], size: [batch, m, n, k], a: a.clone(), b: b.clone(), target, fill, epilogue, scatters: vec![], prologue: None, splits: 1 };
+            let mut call = Call {
+                op,
+                product: &PRODUCTS[0],
+                size: [batch, m, n, k],
+                a: a.clone(),
+                b: b.clone(),
+                target,
+                fill,
+                epilogue,
+                scatters: vec![],
+                prologue: None,
+                splits: 1,
+            };
             if n < m && n <= 8 && call.target.group.0 == 1 {
                 call = call.transposed();
             }
@@ -141,7 +154,12 @@ impl Call {
                         let inputs: Vec<_> = [call.a.buffer, call.b.buffer].into_iter().chain(extras).collect();
                         let at = call.epilogue.as_ref().map_or(call.op, |e| e.op);
                         call.scatters = scatter::find(at, &call.target, &inputs);
-                        let written: Vec<_> = call.scatters.iter().flat_map(|s| s.buffers.iter().copied()).chain([call.target.buffer]).collect();
+                        let written: Vec<_> = call
+                            .scatters
+                            .iter()
+                            .flat_map(|s| s.buffers.iter().copied())
+                            .chain([call.target.buffer])
+                            .collect();
                         if batch == 1 && call.size == [batch, m, n, k] {
                             call.prologue = prologue::find(op, &call.a, (m, k), at, &written);
                         }
@@ -188,9 +206,9 @@ impl Call {
             && store(t.batch.1, t.batch.0)
             && is_aligned(t.buffer);
         let extras: Vec<&Extra> = self.epilogue.iter().flat_map(|e| e.extras.iter().map(|(x, _)| x)).collect();
-        let extra_vectors = extras.iter().all(|e| {
-            Operand { buffer: e.buffer, offset: e.offset, strides: e.strides }.reads_vectors([batch, m, n])
-        });
+        let extra_vectors = extras
+            .iter()
+            .all(|e| Operand { buffer: e.buffer, offset: e.offset, strides: e.strides }.reads_vectors([batch, m, n]));
         let extra_rows = extras.iter().all(|e| e.strides[2] == 1);
         let fits = |p: &&Product| {
             let layout = match (p.layout, p.kind) {
@@ -211,7 +229,9 @@ impl Call {
             PRODUCTS.iter().filter(fits).filter(alike).min_by(|a, b| time(a).total_cmp(&time(b)))
         };
         first.and_then(rivals).ok_or_else(|| {
-            format!("no row of the table takes {element}, sm_{chip} and these strides (K or N contiguous, multiples of 4)")
+            format!(
+                "no row of the table takes {element}, sm_{chip} and these strides (K or N contiguous, multiples of 4)"
+            )
         })
     }
 
@@ -224,7 +244,8 @@ impl Call {
         let c = text.operand("c", &Operand { buffer: self.target.buffer, offset: self.target.offset, strides: [0; 3] });
         let extras: Vec<Extra> = self.epilogue.iter().flat_map(|e| e.extras.iter().map(|(x, _)| x.clone())).collect();
         // A missing extra operand is one that nothing reads: the product's first.
-        let extra = |i: usize| extras.get(i).cloned().unwrap_or(Extra { buffer: self.a.buffer, offset: 0, strides: [0, 0, 1] });
+        let extra =
+            |i: usize| extras.get(i).cloned().unwrap_or(Extra { buffer: self.a.buffer, offset: 0, strides: [0, 0, 1] });
         let (x, y) = (extra(0), extra(1));
         let operand = |e: &Extra| Operand { buffer: e.buffer, offset: e.offset, strides: e.strides };
         let (xb, yb) = (text.operand("x", &operand(&x)), text.operand("y", &operand(&y)));
@@ -249,7 +270,8 @@ impl Call {
         // For few rows the addresses are what a thread computes most of: the strides of A and B are part of the kernel.
         let fixed = |strides: [i64; 3]| view(&format!("strided<{strides:?}, offset: ?>"));
         let fixes = skinny && !along_k;
-        let (a_type, b_type) = if fixes { (fixed(self.a.strides), fixed(b_operand.strides)) } else { (a_type, view(rows)) };
+        let (a_type, b_type) =
+            if fixes { (fixed(self.a.strides), fixed(b_operand.strides)) } else { (a_type, view(rows)) };
         if fixes {
             text.line(&format!("%av_fixed = memref.cast %av : {} to {a_type}", view(any)));
             text.line(&format!("%bv_fixed = memref.cast %bv : {} to {b_type}", view(rows)));
@@ -293,7 +315,9 @@ impl Call {
         }
         // Behind them those of the prologue.
         let prologue = match &self.prologue {
-            Some(p) => Some(cx.check(self.op, row_text::prologue(module.ctx(), &p.group, SKINNY_THREADS, buffers.len()))?),
+            Some(p) => {
+                Some(cx.check(self.op, row_text::prologue(module.ctx(), &p.group, SKINNY_THREADS, buffers.len()))?)
+            }
             None => None,
         };
         let written = buffers.len();
@@ -305,10 +329,13 @@ impl Call {
         let names = list(&|i, _| format!("%o{i}"));
         let operand_types = list(&|_, b| b.ty().to_string());
         let numbered = || self.scatters.iter().enumerate();
-        let mut functions: String = numbered().map(|(i, s)| s.functions(i, (&operands, &names, &operand_types))).collect();
+        let mut functions: String =
+            numbered().map(|(i, s)| s.functions(i, (&operands, &names, &operand_types))).collect();
         functions.extend(prologue.iter().map(|p| p.functions.as_str()));
         let also: String = numbered()
-            .map(|(i, _)| format!("func.call @scatter{i}(%value, %column{names}) : (f32, index{operand_types}) -> ()\n"))
+            .map(|(i, _)| {
+                format!("func.call @scatter{i}(%value, %column{names}) : (f32, index{operand_types}) -> ()\n")
+            })
             .collect();
         let depth = format!("{k} : index");
         let group_width = format!("{} : index", self.target.inner.0);
@@ -319,13 +346,30 @@ impl Call {
             parameters.extend([("#rows", rows_text.as_str()), ("!sums", &sums)]);
             if !along_k {
                 let exact = if k % SKINNY_STEP == 0 { "true" } else { "false" };
-                parameters.extend([("!warp_sums", warp_sums.as_str()), ("!a_view", &a_type), ("!b_view", &b_type), ("!global", &global), ("#exact", exact)]);
-                parameters.extend([("+operands", operands.as_str()), ("+names", &names), ("+types", &operand_types), ("+functions", &functions), ("+also", &also)]);
+                parameters.extend([
+                    ("!warp_sums", warp_sums.as_str()),
+                    ("!a_view", &a_type),
+                    ("!b_view", &b_type),
+                    ("!global", &global),
+                    ("#exact", exact),
+                ]);
+                parameters.extend([
+                    ("+operands", operands.as_str()),
+                    ("+names", &names),
+                    ("+types", &operand_types),
+                    ("+functions", &functions),
+                    ("+also", &also),
+                ]);
                 if self.target.group.0 != 1 {
                     parameters.push(("#group_width", &group_width));
                 }
                 if let Some(prologue) = &prologue {
-                    parameters.extend([("#staged", "true"), ("#depth", &depth), ("!stage", &stage), ("+prologue", &prologue.body)]);
+                    parameters.extend([
+                        ("#staged", "true"),
+                        ("#depth", &depth),
+                        ("!stage", &stage),
+                        ("+prologue", &prologue.body),
+                    ]);
                 }
             }
         }
@@ -338,7 +382,13 @@ impl Call {
             }
             if split { Ok(()) } else { fill_body(kernels) }
         };
-        let symbol = kernels.place(cx, self.op, module, Instance { template: &self.product.template, parameters: &parameters, launcher: "matmul", name: &name }, body)?;
+        let symbol = kernels.place(
+            cx,
+            self.op,
+            module,
+            Instance { template: &self.product.template, parameters: &parameters, launcher: "matmul", name: &name },
+            body,
+        )?;
         let mut types = vec![a_type.clone(), b_type.clone(), c_type.clone(), extra_type.clone(), extra_type.clone()];
         let mut arguments = vec!["%av", "%bv", "%cv", "%xv", "%yv"];
         if fixes {
@@ -359,15 +409,31 @@ impl Call {
         text.call_writing(&symbol, &arguments, &types, &writes);
         if split {
             let reduce_parameters = [("#accumulate", accumulate)];
-            let reduce = kernels.place(cx, self.op, module, Instance { template: &SPLIT_REDUCE, parameters: &reduce_parameters, launcher: "reduce", name: &sum_name }, fill_body)?;
+            let reduce = kernels.place(
+                cx,
+                self.op,
+                module,
+                Instance {
+                    template: &SPLIT_REDUCE,
+                    parameters: &reduce_parameters,
+                    launcher: "reduce",
+                    name: &sum_name,
+                },
+                fill_body,
+            )?;
             let base = ("%s_base".to_string(), "%s_at".to_string());
             let slab = m * n;
             text.view("pv", &base, &[slab * self.splits, slab, n, 1], &[batch, self.splits, m, n], &four("1"));
             text.view("rv", &c, &whole_strides, &whole_sizes, &four("?"));
             text.call(&reduce, &["%pv", "%rv", "%xv", "%yv"], &[four("1"), four("?"), extra_type.clone(), extra_type]);
         }
-        let mut inputs =
-            vec![("a", self.a.buffer), ("b", self.b.buffer), ("c", self.target.buffer), ("x", x.buffer), ("y", y.buffer)];
+        let mut inputs = vec![
+            ("a", self.a.buffer),
+            ("b", self.b.buffer),
+            ("c", self.target.buffer),
+            ("x", x.buffer),
+            ("y", y.buffer),
+        ];
         inputs.extend(operand_names.iter().map(String::as_str).zip(buffers.iter().copied()));
         if split {
             let elements = batch * self.splits * m * n;
@@ -389,16 +455,23 @@ impl Call {
             Kind::Skinny => format!("all {m} rows"),
             Kind::Tiled { rows, columns } => format!("{rows}x{columns}"),
         };
-        let rows = if product.most_rows == i64::MAX { "any number of".into() } else { format!("up to {}", product.most_rows) };
+        let rows =
+            if product.most_rows == i64::MAX { "any number of".into() } else { format!("up to {}", product.most_rows) };
         let layout = if product.layout == Layout::AlongN { "K x N" } else { "N x K" };
-        let why = format!("the first row of the table for {rows} rows, B {layout}, {} in {}, sm_{} or newer", product.element, product.precision.name(), product.chip);
+        let why = format!(
+            "the first row of the table for {rows} rows, B {layout}, {} in {}, sm_{} or newer",
+            product.element,
+            product.precision.name(),
+            product.chip
+        );
         let epilogue = match (&self.fill, &self.epilogue) {
             (Some(_), Some(e)) => format!(", with the fill before and '{}' after it in its store", e.op.name()),
             (Some(_), None) => ", with the fill before it".into(),
             _ => String::new(),
         };
         let splits = if self.splits > 1 { format!(", K in {} parts", self.splits) } else { String::new() };
-        let message = format!("becomes {} ({}): {size}, tile {tile}{splits}{epilogue}", product.name, product.template.file);
+        let message =
+            format!("becomes {} ({}): {size}, tile {tile}{splits}{epilogue}", product.name, product.template.file);
         let splits = self.splits.to_string();
         let facts = [
             ("kernel", kernels.as_str()),
@@ -417,7 +490,11 @@ impl Call {
         let epilogue = if self.epilogue.is_some() { "_epilogue" } else { "" };
         let prologue = if self.prologue.is_some() { "_prologue" } else { "" };
         let product = format!("{}{rows}{prologue}", self.product.name);
-        if self.splits == 1 { (product + epilogue, String::new()) } else { (product, format!("split_sum_f32{epilogue}")) }
+        if self.splits == 1 {
+            (product + epilogue, String::new())
+        } else {
+            (product, format!("split_sum_f32{epilogue}"))
+        }
     }
 
     /// Erases what the kernel computes now, and the buffer between.

@@ -18,7 +18,9 @@ pub static PASS: Pass = Pass {
 fn run(cx: &PassCx, module: Op) -> PassResult {
     let tensor = |op: &Op| op.results().into_iter().chain(op.operands()).map(|v| v.ty()).find(|ty| ty.is_tensor());
     match module.walk().into_iter().find_map(|op| Some((op, tensor(&op)?))) {
-        Some((op, ty)) => Err(cx.error(op, &format!("has a value of type {ty}: bufferize the module first (tinymlir-bufferize)"))),
+        Some((op, ty)) => {
+            Err(cx.error(op, &format!("has a value of type {ty}: bufferize the module first (tinymlir-bufferize)")))
+        }
         None => Ok(()),
     }
 }

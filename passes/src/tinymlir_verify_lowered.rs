@@ -25,9 +25,11 @@ fn run(cx: &PassCx, module: Op) -> PassResult {
         })
         .collect();
     // What runs on a device says more than a cast that its operands needed.
-    let Some(op) = left.iter().find(|op| op.name().starts_with("gpu.launch")).or_else(|| {
-        left.iter().find(|op| op.name() != "builtin.unrealized_conversion_cast").or(left.first())
-    }) else {
+    let Some(op) = left
+        .iter()
+        .find(|op| op.name().starts_with("gpu.launch"))
+        .or_else(|| left.iter().find(|op| op.name() != "builtin.unrealized_conversion_cast").or(left.first()))
+    else {
         return Ok(());
     };
     Err(if op.name().starts_with("gpu.") {

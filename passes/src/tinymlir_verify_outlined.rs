@@ -30,8 +30,10 @@ fn run(cx: &PassCx, module: Op) -> PassResult {
     }
     for barrier in module.find(&["gpu.barrier"]) {
         if let Some(around) = divergent(barrier) {
-            let fact = format!("is undefined: threads of one block decide differently in the '{}' around it", around.name());
-            result = Err(cx.error_with_note(barrier, &format!("{fact} (move it out)"), (around.loc(), "which is here")));
+            let fact =
+                format!("is undefined: threads of one block decide differently in the '{}' around it", around.name());
+            result =
+                Err(cx.error_with_note(barrier, &format!("{fact} (move it out)"), (around.loc(), "which is here")));
         }
     }
     result
@@ -39,13 +41,13 @@ fn run(cx: &PassCx, module: Op) -> PassResult {
 
 /// The nearest control flow around an operation whose condition or bounds depend on the thread.
 fn divergent(op: Op) -> Option<Op> {
-    std::iter::successors(op.parent(), |p| p.parent())
-        .take_while(|p| !p.is("gpu.func") && !p.is("gpu.launch"))
-        .find(|p| {
+    std::iter::successors(op.parent(), |p| p.parent()).take_while(|p| !p.is("gpu.func") && !p.is("gpu.launch")).find(
+        |p| {
             // The bounds and the step of a loop decide; the values that it carries do not.
             let deciding = if p.is("scf.for") { 3 } else { usize::MAX };
             p.name().starts_with("scf.") && p.operands().into_iter().take(deciding).any(depends_on_thread)
-        })
+        },
+    )
 }
 
 /// Whether a value may differ between the threads of a block.
@@ -67,7 +69,9 @@ fn depends_on_thread(value: Value) -> bool {
             }
             // The ids of a gpu.launch: blocks first, then threads.
             (None, Some((block, 3..6))) if block.parent().is("gpu.launch") => return true,
-            (None, Some((block, _))) if block.parent().name().starts_with("scf.") => left.extend(block.parent().operands()),
+            (None, Some((block, _))) if block.parent().name().starts_with("scf.") => {
+                left.extend(block.parent().operands())
+            }
             _ => {}
         }
     }
@@ -83,15 +87,23 @@ fn refusal(op: Op) -> Option<String> {
     match name.as_str() {
         "gpu.wait" | "gpu.host_register" | "gpu.host_unregister" | "gpu.set_default_device" => None,
         "gpu.launch_func" if tokens > 1 => refused("it waits for several tokens", "wait for them first"),
-        "gpu.launch_func" if tokens == 1 && !gives => refused("it waits for a token but gives none", "make it asynchronous"),
+        "gpu.launch_func" if tokens == 1 && !gives => {
+            refused("it waits for a token but gives none", "make it asynchronous")
+        }
         "gpu.launch_func" => None,
         "gpu.alloc" if op.attr("hostShared").is_some() => {
-            if gives { refused("shared memory is allocated at once", "make it synchronous") } else { None }
+            if gives {
+                refused("shared memory is allocated at once", "make it synchronous")
+            } else {
+                None
+            }
         }
         "gpu.alloc" | "gpu.dealloc" | "gpu.memset" if !chained => {
             refused("it neither waits for one token nor gives one", "run tinymlir-async-launches")
         }
-        "gpu.memcpy" if !chained => refused("it neither waits for one token nor gives one", "run tinymlir-async-launches"),
+        "gpu.memcpy" if !chained => {
+            refused("it neither waits for one token nor gives one", "run tinymlir-async-launches")
+        }
         "gpu.memcpy" => {
             let strided = op.operands().iter().any(|v| v.ty().is_memref() && !v.ty().has_identity_map());
             if strided { refused("its buffers have strides", "run tinymlir-device-copies") } else { None }

@@ -64,7 +64,16 @@ fn widened(maps: &[AffineMap], types: [Type; 3], elements: &[String; 3], wide: &
         let dims: String = shape.iter().map(|s| s.map_or("?x".into(), |s| format!("{s}x"))).collect();
         let ty = format!("memref<{dims}{wide}>");
         text += &format!("%w{i} = memref.alloc({}) {{alignment = 64 : i64}} : {ty}\n", sizes.join(", "));
-        text += &convert("arith.extf", &format!("%v{i}"), &types[i].to_string(), &elements[i], &format!("%w{i}"), &ty, wide, shape.len());
+        text += &convert(
+            "arith.extf",
+            &format!("%v{i}"),
+            &types[i].to_string(),
+            &elements[i],
+            &format!("%w{i}"),
+            &ty,
+            wide,
+            shape.len(),
+        );
         used.push((format!("%w{i}"), ty));
     }
     let output = maps[2].dims();
@@ -87,7 +96,8 @@ fn widened(maps: &[AffineMap], types: [Type; 3], elements: &[String; 3], wide: &
     );
     if elements[2] != wide {
         let rank = types[2].shape().unwrap_or_default().len();
-        text += &convert("arith.truncf", &used[2].0, &used[2].1, wide, "%v2", &types[2].to_string(), &elements[2], rank);
+        text +=
+            &convert("arith.truncf", &used[2].0, &used[2].1, wide, "%v2", &types[2].to_string(), &elements[2], rank);
     }
     for (value, ty) in used.iter().filter(|(value, _)| value.starts_with("%w")) {
         text += &format!("memref.dealloc {value} : {ty}\n");
@@ -97,7 +107,16 @@ fn widened(maps: &[AffineMap], types: [Type; 3], elements: &[String; 3], wide: &
 
 /// Converts every element of one buffer into another.
 #[allow(clippy::too_many_arguments)]
-fn convert(op: &str, from: &str, from_type: &str, from_element: &str, to: &str, to_type: &str, to_element: &str, rank: usize) -> String {
+fn convert(
+    op: &str,
+    from: &str,
+    from_type: &str,
+    from_element: &str,
+    to: &str,
+    to_type: &str,
+    to_element: &str,
+    rank: usize,
+) -> String {
     let dims = (0..rank).map(|d| format!("d{d}")).collect::<Vec<_>>().join(", ");
     let map = format!("affine_map<({dims}) -> ({dims})>");
     format!(
