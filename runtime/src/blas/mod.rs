@@ -201,7 +201,7 @@ unsafe fn split<T: Real>(
         return part((0, m), (0, n));
     }
     let grain = grain(parts);
-    let part = SendSync(part);
+    let part = Shared(part);
     parallel_for(size, grain, &|begin, end| {
         let range = (begin as i32, end as i32);
         if by_rows { part.get()(range, (0, n)) } else { part.get()((0, m), range) }
@@ -209,12 +209,12 @@ unsafe fn split<T: Real>(
 }
 
 /// A closure over pointers that several threads may follow, each to elements of its own.
-struct SendSync<F>(F);
+struct Shared<F>(F);
 
 // SAFETY: the parts of a product write disjoint elements, and read what nobody writes.
-unsafe impl<F> Sync for SendSync<F> {}
+unsafe impl<F> Sync for Shared<F> {}
 
-impl<F> SendSync<F> {
+impl<F> Shared<F> {
     fn get(&self) -> &F {
         &self.0
     }

@@ -2,7 +2,7 @@
 
 use std::ffi::c_void;
 
-use cudarc::driver::sys::{self, CUstream};
+use cudarc::driver::sys::{self, CUresult, CUstream};
 
 use super::driver::{check_in, driver};
 use super::{must, stream, trace};
@@ -27,43 +27,34 @@ pub extern "C" fn mgpuMemcpy(target: *mut c_void, source: *const c_void, bytes: 
 /// Sets `count` words of 32 bits.
 #[unsafe(no_mangle)]
 pub extern "C" fn mgpuMemset32(target: *mut c_void, value: u32, count: u64, stream: *mut c_void) {
-    must(driver());
-    if count > 0 {
-        let stream = stream as CUstream;
-        stream::set_behind_kernel(false);
-        must(trace::record(
-            stream,
-            || fill(4 * count),
-            || {
-                // SAFETY: compiled code passes a buffer of that size.
-                let result = unsafe { sys::cuMemsetD32Async(target as u64, value, count as usize, stream) };
-                check_in(result, "cuMemsetD32Async", || format!("{count} words at {target:p}"))
-            },
-        ));
-    }
+    // SAFETY: compiled code passes a buffer of that size.
+    let set = |stream| unsafe { sys::cuMemsetD32Async(target as u64, value, count as usize, stream) };
+    fill(target, 4, count, stream as CUstream, "cuMemsetD32Async", set);
 }
 
 /// Sets `count` words of 16 bits.
 #[unsafe(no_mangle)]
 pub extern "C" fn mgpuMemset16(target: *mut c_void, value: u16, count: u64, stream: *mut c_void) {
-    must(driver());
-    if count > 0 {
-        let stream = stream as CUstream;
-        stream::set_behind_kernel(false);
-        must(trace::record(
-            stream,
-            || fill(2 * count),
-            || {
-                // SAFETY: compiled code passes a buffer of that size.
-                let result = unsafe { sys::cuMemsetD16Async(target as u64, value, count as usize, stream) };
-                check_in(result, "cuMemsetD16Async", || format!("{count} words at {target:p}"))
-            },
-        ));
-    }
+    // SAFETY: compiled code passes a buffer of that size.
+    let set = |stream| unsafe { sys::cuMemsetD16Async(target as u64, value, count as usize, stream) };
+    fill(target, 2, count, stream as CUstream, "cuMemsetD16Async", set);
 }
 
-fn fill(bytes: u64) -> (String, Vec<(&'static str, String)>) {
-    ("memset".to_owned(), vec![("bytes", bytes.to_string())])
+/// Queues a fill of `count` words of that many bytes by the driver's `call`.
+fn fill(
+    target: *mut c_void,
+    bytes: u64,
+    count: u64,
+    stream: CUstream,
+    call: &'static str,
+    set: impl FnOnce(CUstream) -> CUresult,
+) {
+    must(driver());
+    if count > 0 {
+        stream::set_behind_kernel(false);
+        let what = || ("memset".to_owned(), vec![("bytes", (bytes * count).to_string())]);
+        must(trace::record(stream, what, || check_in(set(stream), call, || format!("{count} words at {target:p}"))));
+    }
 }
 
 pub(super) fn symbols() -> Vec<Symbol> {

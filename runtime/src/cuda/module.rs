@@ -84,33 +84,34 @@ fn entries(ptx: &str) -> String {
     }
 }
 
-/// Whether a module's code promises, by defining the symbol [`DEPENDENT`], that all its kernels wait for their predecessor, and
-/// `TINYMLIR_DEPENDENT_LAUNCHES=0` does not ask for launches one after the other.
-fn is_dependent(code: &Module, module: CUmodule) -> Result<bool, Error> {
-    if std::env::var_os("TINYMLIR_DEPENDENT_LAUNCHES").is_some_and(|value| value == "0") || !code.may_define(DEPENDENT)
-    {
-        return Ok(false);
-    }
-    let (mut address, mut bytes) = (0, 0);
-    // SAFETY: the module is loaded, the places are valid and the name is NUL-terminated.
-    let result = unsafe { sys::cuModuleGetGlobal_v2(&mut address, &mut bytes, module, DEPENDENT.as_ptr()) };
-    match result {
-        CUresult::CUDA_ERROR_NOT_FOUND => Ok(false),
-        other => check_in(other, "cuModuleGetGlobal", || format!("{DEPENDENT:?}")).map(|()| true),
-    }
-}
-
 impl Module {
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether the module has a symbol, as far as its code tells before it is loaded: PTX names each, machine code may have any.
-    /// So that no lookup fails, which tools that watch the driver report as an error.
-    fn may_define(&self, name: &CStr) -> bool {
+    /// The address and the bytes of a global of the loaded module, if it has that.
+    ///
+    /// PTX that does not name it is not asked for it: no lookup fails then, which tools that watch the driver report as an
+    /// error.
+    fn global(&self, module: CUmodule, name: &CStr) -> Result<Option<(u64, usize)>, Error> {
         // SAFETY: the code is a constant of the compiled module, PTX of which ends in NUL.
-        let ptx = self.level.map(|_| unsafe { CStr::from_ptr(self.code as *const c_char) });
-        ptx.is_none_or(|text| text.to_string_lossy().contains(&*name.to_string_lossy()))
+        let ptx = self.level.map(|_| unsafe { CStr::from_ptr(self.code as *const c_char) }.to_string_lossy());
+        if ptx.is_some_and(|text| !text.contains(&*name.to_string_lossy())) {
+            return Ok(None);
+        }
+        let (mut address, mut bytes) = (0, 0);
+        // SAFETY: the module is loaded, the places are valid and the name is NUL-terminated.
+        match unsafe { sys::cuModuleGetGlobal_v2(&mut address, &mut bytes, module, name.as_ptr()) } {
+            CUresult::CUDA_ERROR_NOT_FOUND => Ok(None),
+            other => check_in(other, "cuModuleGetGlobal", || format!("{name:?}")).map(|()| Some((address, bytes))),
+        }
+    }
+
+    /// Whether the code promises, by defining the symbol [`DEPENDENT`], that all its kernels wait for their predecessor, and
+    /// `TINYMLIR_DEPENDENT_LAUNCHES=0` does not ask for launches one after the other.
+    fn is_dependent(&self, module: CUmodule) -> Result<bool, Error> {
+        let off = std::env::var_os("TINYMLIR_DEPENDENT_LAUNCHES").is_some_and(|value| value == "0");
+        Ok(!off && self.global(module, DEPENDENT)?.is_some())
     }
 
     /// The driver's handle, loading the code if it has not been.
@@ -154,7 +155,7 @@ impl Module {
             let context = format!("{names}{}", driver.device.chip());
             return Err(failure(result, "cuModuleLoadDataEx", &context, log.trim()));
         }
-        status::prepare(handle, |name| self.may_define(name))?;
+        status::prepare(|name| self.global(handle, name))?;
         state.handle = handle as usize;
         Ok(handle)
     }
@@ -176,7 +177,7 @@ impl Module {
             name: text,
             shared_memory: AtomicI32::new(0),
             large_clusters: AtomicI32::new(0),
-            dependent: is_dependent(self, module)?,
+            dependent: self.is_dependent(module)?,
         }));
         KERNELS.fetch_add(1, Ordering::Relaxed);
         state.kernels.insert(name as usize, kernel);

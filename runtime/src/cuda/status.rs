@@ -9,7 +9,7 @@
 use std::ffi::CStr;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use cudarc::driver::sys::{self, CUmodule, CUresult};
+use cudarc::driver::sys;
 
 use super::driver::{Error, check};
 use super::memory::relaxed;
@@ -30,24 +30,10 @@ fn status() -> MutexGuard<'static, Status> {
     STATUS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The address and the bytes of a module's global, if it has that.
-fn global(module: CUmodule, name: &CStr) -> Result<Option<(u64, usize)>, Error> {
-    let (mut address, mut bytes) = (0, 0);
-    // SAFETY: the module is loaded, the places are valid and the name is NUL-terminated.
-    match unsafe { sys::cuModuleGetGlobal_v2(&mut address, &mut bytes, module, name.as_ptr()) } {
-        CUresult::CUDA_ERROR_NOT_FOUND => Ok(None),
-        other => check(other, "cuModuleGetGlobal").map(|()| Some((address, bytes))),
-    }
-}
-
-/// Tells a module that was just loaded where its kernels report, and keeps its messages.
-/// `may_define` says which names are worth a lookup.
-pub(super) fn prepare(module: CUmodule, may_define: impl Fn(&CStr) -> bool) -> Result<(), Error> {
-    if !may_define(c"tinymlir_failure") {
-        return Ok(());
-    }
-    let (Some((messages, bytes)), Some((failure, _))) =
-        (global(module, c"tinymlir_messages")?, global(module, c"tinymlir_failure")?)
+/// Tells a module that was just loaded where its kernels report, and keeps its messages. `global` finds the address and the
+/// bytes of one of its globals.
+pub(super) fn prepare(global: impl Fn(&CStr) -> Result<Option<(u64, usize)>, Error>) -> Result<(), Error> {
+    let (Some((messages, bytes)), Some((failure, _))) = (global(c"tinymlir_messages")?, global(c"tinymlir_failure")?)
     else {
         return Ok(());
     };
