@@ -8,16 +8,15 @@ pub mod gpt2;
 pub mod io;
 mod phases;
 pub mod run;
-mod suggest;
 pub mod tensor;
 pub mod trace;
 mod version;
 
 pub use phases::Phases;
-pub use suggest::did_you_mean;
 pub use tensor::{DType, Element, Tensor};
 /// Diffs, remarks and reports of what the passes do.
 pub use tinymlir_report as look;
+use tinymlir_report::did_you_mean;
 /// The GPU of this machine: whether there is one, its name, what was launched on it.
 pub use tinymlir_runtime::cuda;
 /// How many threads compiled code runs on.

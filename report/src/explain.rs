@@ -1,6 +1,6 @@
 //! A pass's page: its section of docs/PASSES.md, which is embedded here.
 
-use crate::terminal::Paint;
+use crate::{suggest::did_you_mean, terminal::Paint};
 use tinymlir_passes::{PASSES, PIPELINES, ir};
 
 const PAGE: &str = include_str!("../../docs/PASSES.md");
@@ -16,13 +16,16 @@ pub fn explain(name: &str, paint: Paint) -> Result<String, String> {
     }
     if let Some(description) = ir::described(name) {
         return Ok(format!(
-            "{}\n\n{}\n\nA pass of MLIR's own: tinymlir-opt --help lists its options.\n",
+            "{}\n\n{}\n\nA pass of MLIR's own: tinymlir-opt --help-all lists its options.\n",
             paint.bold(name),
             description.trim()
         ));
     }
-    let nearest = nearest(name).map(|n| format!("; did you mean '{n}'?")).unwrap_or_default();
-    Err(format!("there is no pass or pipeline '{name}'{nearest}"))
+    // With or without the prefix.
+    let ours = || PASSES.iter().map(|p| p.argument).chain(PIPELINES.iter().map(|p| p.argument));
+    let meant = [name.to_owned(), format!("tinymlir-{name}")].map(|name| did_you_mean(&name, ours()));
+    let meant = meant.into_iter().find(|text| !text.is_empty()).unwrap_or_default();
+    Err(format!("there is no pass or pipeline '{name}'{meant}"))
 }
 
 /// The section under the heading of that name, with the heading.
@@ -31,17 +34,6 @@ fn section(name: &str) -> Option<&'static str> {
     let rest = &PAGE[start + 4..];
     let end = rest.find("\n### ").into_iter().chain(rest.find("\n## ")).min().unwrap_or(rest.len());
     Some(&PAGE[start..start + 4 + end])
-}
-
-/// Our name that is nearest to a mistyped one, with or without the prefix, if one is near.
-fn nearest(name: &str) -> Option<&'static str> {
-    let ours = PASSES.iter().map(|p| p.argument).chain(PIPELINES.iter().map(|p| p.argument));
-    let distance = |ours: &str| {
-        let short = ours.strip_prefix("tinymlir-").unwrap_or(ours);
-        strsim::damerau_levenshtein(name, ours).min(strsim::damerau_levenshtein(name, short))
-    };
-    let found = ours.min_by_key(|ours| distance(ours))?;
-    (distance(found) <= 1 + name.len() / 3).then_some(found)
 }
 
 /// Markdown for a terminal: headings and code stand out, tables are aligned.

@@ -1,7 +1,7 @@
 //! First contact with the tools that have LLVM's command line: a help that fits on a screen, and the nearest name where
 //! MLIR's own message names none.
 
-use crate::terminal::Paint;
+use crate::{suggest::did_you_mean, terminal::Paint};
 use std::ffi::OsString;
 use tinymlir_passes::{
     PASSES, PIPELINES,
@@ -199,15 +199,6 @@ fn check_options(name: &str, text: &str) -> Option<String> {
 fn all_names() -> Vec<&'static str> {
     let upstream = ["canonicalize", "cse", "inline", "symbol-dce", "sccp", "one-shot-bufferize"];
     PASSES.iter().map(|p| p.argument).chain(PIPELINES.iter().map(|p| p.argument)).chain(upstream).collect()
-}
-
-/// "; did you mean '...'?", or nothing where no name is near.
-fn did_you_mean<'a>(name: &str, names: impl IntoIterator<Item = &'a str>) -> String {
-    let distance = |other: &str| strsim::damerau_levenshtein(name, other);
-    let nearest = names.into_iter().min_by_key(|other| distance(other));
-    nearest
-        .filter(|other| distance(other) <= 1 + name.len() / 3)
-        .map_or_else(String::new, |other| format!("; did you mean '{other}'?"))
 }
 
 #[cfg(test)]
