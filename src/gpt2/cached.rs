@@ -174,6 +174,12 @@ pub(super) fn parts(row: Value, fill: f64) -> Value {
     padded.reshape(&[parts, length])
 }
 
+/// What each part came to, as one row: so the stage across them writes `[1]` and no scalar that would have to be copied.
+pub(super) fn across(of_parts: Value) -> Value {
+    let parts = of_parts.shape().iter().product();
+    of_parts.reshape(&[1, parts])
+}
+
 /// The position of the largest of `[1, n]` floats, the first of equal ones, as `i32[1]`; at least `n` where there is a NaN.
 ///
 /// In two stages, within parts and across them, so that the long one is parallel.
@@ -181,8 +187,6 @@ pub(super) fn argmax<'g>(row: Value<'g>) -> Value<'g> {
     let g = row.graph();
     let grid = parts(row, f64::NEG_INFINITY);
     let [parts, length] = grid.shape().try_into().unwrap_or([1, 1]);
-    // One row, so that the last stage writes `i32[1]` and no scalar that would have to be copied.
-    let across = |of_parts: Value<'g>| of_parts.reshape(&[1, parts]);
     let largest = across(grid.max(&[1], false)).max(&[1], true);
     let places = g.iota(DType::I32, &[parts, length], 0) * length as f64 + g.iota(DType::I32, &[parts, length], 1);
     across(grid.equals(largest).select(places, f64::from(i32::MAX)).min(&[1], false)).min(&[1], false)

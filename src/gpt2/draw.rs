@@ -7,7 +7,7 @@
 //! keys that reach each of the fifteen candidates. Weights are integers, so that their sums do not depend on an order.
 
 use super::{
-    cached::{argmax, parts},
+    cached::{across, argmax, parts},
     sample::{DIGITS, ID_BITS, WEIGHT_ONE},
 };
 use crate::{
@@ -92,11 +92,6 @@ fn threshold<'g>(key: Value<'g>, weight: Option<Value<'g>>, target: Value<'g>) -
         found = found + digit * unit;
     }
     found
-}
-
-fn across(of_parts: Value) -> Value {
-    let parts = of_parts.shape()[0];
-    of_parts.reshape(&[1, parts])
 }
 
 /// The finaliser of SplitMix64 (Steele, Lea and Flood, 2014).
