@@ -215,25 +215,10 @@ fn constants(module: Op) -> Parameters {
 
 /// The operands of a launch that are its kernel's parameters: the last ones, before a dependence that there is none of yet.
 fn arguments(launch: Op, kernel: Op) -> Vec<Value> {
-    let parameters = kernel.attr("function_type").map(|t| parameter_count(&t.to_string())).unwrap_or(0);
+    let parameters =
+        kernel.attr("function_type").and_then(|a| a.as_type()?.function()).map_or(0, |(inputs, _)| inputs.len());
     let operands = launch.operands();
     operands[operands.len().saturating_sub(parameters)..].to_vec()
-}
-
-/// The number of inputs of a function type as text: commas outside of any bracket.
-fn parameter_count(ty: &str) -> usize {
-    let (mut depth, mut count, mut any) = (0, 0, false);
-    for c in ty.trim_start_matches('(').chars() {
-        match c {
-            '(' | '<' | '[' => depth += 1,
-            ')' if depth == 0 => break,
-            ')' | '>' | ']' => depth -= 1,
-            ',' if depth == 0 => count += 1,
-            _ => {}
-        }
-        any = true;
-    }
-    if any { count + 1 } else { 0 }
 }
 
 /// Whether a buffer is an argument of an entry that nothing in it writes.

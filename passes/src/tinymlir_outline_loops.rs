@@ -11,6 +11,7 @@
 //! that hold a single operation, where nothing would be gained.
 
 use crate::{
+    captures::{captured, rewire},
     device::source,
     ir::{Attr, Op, Pass, PassCx, PassResult, Value},
     tinymlir_hoist_accumulators::DISTINCT,
@@ -37,7 +38,8 @@ fn run(cx: &PassCx, module: Op) -> PassResult {
             continue;
         }
         for op in ops {
-            let inputs = captured(op);
+            let inside = op.walk();
+            let inputs = captured(&inside, &inside);
             let base = base_name(op);
             let name =
                 std::iter::once(base.clone()).chain((0..).map(|i| format!("{base}_{i}"))).find(|n| !taken.contains(n));
@@ -90,27 +92,6 @@ fn base_name(op: Op) -> String {
     std::iter::once(kind).chain(body).collect::<Vec<_>>().join("_")
 }
 
-/// The values from outside that the operation uses, each once, constants apart.
-fn captured(op: Op) -> Vec<Value> {
-    let inside = op.walk();
-    let mut values = vec![];
-    for value in inside.iter().flat_map(|o| o.operands()) {
-        let own = match (value.def(), value.block_argument()) {
-            (Some(def), _) => inside.contains(&def) || is_constant(def),
-            (None, Some((block, _))) => inside.contains(&block.parent()),
-            (None, None) => true,
-        };
-        if !own && !values.contains(&value) {
-            values.push(value);
-        }
-    }
-    values
-}
-
-fn is_constant(op: Op) -> bool {
-    op.is("arith.constant") && op.attr("value").is_some()
-}
-
 /// Makes a function of `inputs` around a copy of `op`.
 fn outline(module: Op, op: Op, inputs: &[Value], name: &str) -> Result<Op, String> {
     let parameters: Vec<_> = inputs.iter().enumerate().map(|(i, v)| format!("%a{i}: {}", v.ty())).collect();
@@ -129,23 +110,7 @@ fn outline(module: Op, op: Op, inputs: &[Value], name: &str) -> Result<Op, Strin
     let entry = function.blocks(0).first().copied().ok_or("internal error: an outlined function is empty")?;
     let arguments = entry.arguments();
     let copy = op.clone_before(entry.terminator());
-    let inside = copy.walk();
-    let mut constants: Vec<(Op, Value)> = vec![];
-    for inner in &inside {
-        for (i, value) in inner.operands().into_iter().enumerate() {
-            if let Some(place) = inputs.iter().position(|v| *v == value) {
-                inner.set_operand(i, arguments[place]);
-            } else if let Some(def) = value.def().filter(|def| is_constant(*def) && !inside.contains(def)) {
-                let known = constants.iter().find(|(c, _)| *c == def).map(|(_, v)| *v);
-                let fresh = known.unwrap_or_else(|| {
-                    let value = def.clone_before(copy).result(0);
-                    constants.push((def, value));
-                    value
-                });
-                inner.set_operand(i, fresh);
-            }
-        }
-    }
+    rewire(&copy.walk(), inputs, &arguments, copy);
     Ok(function)
 }
 

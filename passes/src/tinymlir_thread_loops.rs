@@ -10,6 +10,7 @@
 //! comes first.
 
 use crate::{
+    captures::{captured, rewire},
     ir::{Op, Pass, PassCx, PassResult, Type, Value},
     threads::ParallelLoop,
 };
@@ -76,10 +77,11 @@ struct Shape {
 
 impl Shape {
     fn of(parallel: Op) -> Result<Shape, String> {
+        let all = parallel.walk();
         if !parallel.results().is_empty() {
             return Err("it reduces to a value".into());
         }
-        if let Some(op) = parallel.walk().into_iter().skip(1).find(|op| !shareable(*op)) {
+        if let Some(op) = all[1..].iter().find(|op| !shareable(**op)) {
             return Err(format!("'{}' in its body may not be called by several threads", op.name()));
         }
         let operands = parallel.operands();
@@ -103,7 +105,7 @@ impl Shape {
         if total.is_some_and(|n| n <= grain) {
             return Err("it is short".into());
         }
-        Ok(Shape { captured: captured(parallel), bounds, sizes, joined, grain })
+        Ok(Shape { captured: captured(&all[1..], &all), bounds, sizes, joined, grain })
     }
 
     fn emit(&self, module: Op, parallel: Op) -> Result<(), String> {
@@ -118,7 +120,7 @@ impl Shape {
             let name = |part: &str| format!("{part}{i}");
             let mut row = vec![];
             for (part, value) in ["lower", "upper", "step"].into_iter().zip(bound) {
-                match constant(*value) {
+                match value.constant() {
                     Some(known) => constants += &format!("%{} = arith.constant {known} : index\n", name(part)),
                     None => {
                         parameters.push((name(part), index));
@@ -218,32 +220,10 @@ impl Shape {
         for op in &ops {
             op.move_before(place);
         }
-        // Values from outside: what the function got, and copies of constants.
         let entry = *range.blocks(0)[0].ops().first().ok_or("internal error: an empty function")?;
-        let unpacked: Vec<Value> = self
-            .captured
-            .iter()
-            .enumerate()
-            .map(|(i, _)| unpacked(range, i))
-            .collect::<Option<_>>()
-            .ok_or("internal error: a captured value")?;
-        let inside: std::collections::HashSet<Op> = ops.iter().flat_map(|o| o.walk()).collect();
-        let mut copies: Vec<(Op, Value)> = vec![];
-        for op in ops.iter().flat_map(|o| o.walk()) {
-            for (i, value) in op.operands().into_iter().enumerate() {
-                if let Some(at) = self.captured.iter().position(|v| *v == value) {
-                    op.set_operand(i, unpacked[at]);
-                } else if let Some(def) = value.def().filter(|d| is_constant(*d) && !inside.contains(d)) {
-                    let known = copies.iter().find(|(c, _)| *c == def).map(|(_, v)| *v);
-                    let copy = known.unwrap_or_else(|| {
-                        let value = def.clone_before(entry).result(0);
-                        copies.push((def, value));
-                        value
-                    });
-                    op.set_operand(i, copy);
-                }
-            }
-        }
+        let values: Option<Vec<Value>> = (0..self.captured.len()).map(|i| unpacked(range, i)).collect();
+        let moved: Vec<Op> = ops.iter().flat_map(|op| op.walk()).collect();
+        rewire(&moved, &self.captured, &values.ok_or("internal error: a captured value")?, entry);
         place.erase();
         Ok(())
     }
@@ -261,35 +241,10 @@ fn unpacked(range: Op, i: usize) -> Option<Value> {
     Some(converted.map_or(field.result(0), |c| c.result(0)))
 }
 
-fn is_constant(op: Op) -> bool {
-    op.is("arith.constant") && op.attr("value").is_some()
-}
-
-fn constant(value: Value) -> Option<i64> {
-    value.def().filter(|d| d.is("arith.constant")).and_then(|d| d.attr("value")).and_then(|a| a.as_int())
-}
-
 fn trips(bounds: &[Value; 3]) -> Option<i64> {
-    let [lower, upper, step] = bounds.map(constant);
+    let [lower, upper, step] = bounds.map(|bound| bound.constant());
     let (lower, upper, step) = (lower?, upper?, step?);
     (step > 0).then(|| (upper - lower).max(0).div_euclid(step) + i64::from((upper - lower).max(0) % step > 0))
-}
-
-/// The values from outside that the body uses, each once, constants apart.
-fn captured(parallel: Op) -> Vec<Value> {
-    let inside: std::collections::HashSet<Op> = parallel.walk().into_iter().collect();
-    let mut values = vec![];
-    for value in parallel.walk().into_iter().skip(1).flat_map(|o| o.operands()) {
-        let own = match (value.def(), value.block_argument()) {
-            (Some(def), _) => inside.contains(&def) || is_constant(def),
-            (None, Some((block, _))) => inside.contains(&block.parent()),
-            (None, None) => true,
-        };
-        if !own && !values.contains(&value) {
-            values.push(value);
-        }
-    }
-    values
 }
 
 /// Whether an operation does nothing but compute, touch memory, or call BLAS: no order of iterations shows in it.

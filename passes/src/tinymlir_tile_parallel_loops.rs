@@ -11,7 +11,7 @@
 //! Parallel loops inside become sequential, as does a loop that only the host can run: one that allocates, launches, prints,
 //! calls what is declared only, or reduces to a value. Runs in outline after linalg became loops.
 
-use crate::ir::{Op, Pass, PassCx, PassResult, Value};
+use crate::ir::{Op, Pass, PassCx, PassResult};
 use mlir_sys::*;
 
 pub static PASS: Pass = Pass {
@@ -79,17 +79,13 @@ fn host_only(module: Op, op: Op, depth: usize) -> Option<Op> {
     })
 }
 
-fn constant(value: Value) -> Option<i64> {
-    value.def().filter(|d| d.is("arith.constant")).and_then(|d| d.attr("value")).and_then(|a| a.as_int())
-}
-
 /// The number of iterations along each dimension, where it is known.
 fn sizes(parallel: Op) -> Vec<Option<i64>> {
     let operands = parallel.operands();
     let dims = operands.len() / 3;
     (0..dims)
         .map(|i| {
-            let at = |group: usize| constant(operands[group * dims + i]);
+            let at = |group: usize| operands[group * dims + i].constant();
             let (lower, upper, step) = (at(0)?, at(1)?, at(2)?);
             Some((upper - lower).max(0).checked_add(step - 1)? / step.max(1))
         })

@@ -164,8 +164,7 @@ const MATH: &str = "acos acosh asin asinh atan atan2 atanh cbrt ceil copysign co
 /// Other functions that LLVM or a lowering calls.
 const OTHERS: [&str; 7] = ["abort", "bcmp", "bzero", "memcmp", "memcpy", "memmove", "memset"];
 /// The beginnings of names of runtime functions: the compiler's and ours.
-const PREFIXES: &str =
-    "__div __extend __fix __float __gnu_ __mod __mul __trunc _mlir_ cblas_ memrefCopy mgpu tinymlir_fail";
+const PREFIXES: &str = "__div __extend __fix __float __gnu_ __mod __mul __trunc _mlir_ cblas_ memrefCopy mgpu tinymlirParallelFor tinymlir_fail";
 
 fn is_c_function(name: &str) -> bool {
     let math = |name: &str| MATH.split(' ').any(|known| known == name);

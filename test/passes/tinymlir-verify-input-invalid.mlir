@@ -27,6 +27,13 @@ func.func @memcpy() {
 
 // -----
 
+// expected-error @below {{has the name of a function that compiled code calls, 'tinymlirParallelFor'}}
+func.func @tinymlirParallelFor(%n: i64) {
+  return
+}
+
+// -----
+
 func.func @barrier(%m: memref<40xf32>) {
   %c1 = arith.constant 1 : index
   %c32 = arith.constant 32 : index

@@ -6,22 +6,25 @@
 
 mod attribute;
 mod driver;
+mod linalg;
 mod observe;
 mod operation;
 mod opt;
 mod pass;
 mod rewrite;
 mod types;
+mod value;
 
 pub use attribute::{AffineMap, Attr};
 pub use driver::{
     context, expanded, parse, register, run_pipeline, run_pipeline_watched, run_timed_pipeline, with_diagnostics,
 };
 pub use observe::{Observer, Placed, Remark, RemarkKind};
-pub use operation::{Block, Loc, Op, Value};
+pub use operation::Op;
 pub use opt::{Driver, Flag, described, lsp_server_main, opt_main, reduce_main};
 pub use pass::{Failed, Opt, Options, Pass, PassCx, PassResult, Pipeline, register_pass, register_pipeline};
 pub use types::{MemRef, Type};
+pub use value::{Block, Loc, Value};
 
 use mlir_sys::*;
 use std::ffi::{c_char, c_void};

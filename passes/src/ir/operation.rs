@@ -1,27 +1,14 @@
-//! Operations, blocks, values and locations.
+//! Operations.
 
-use super::{Attr, Ctx, Type, handle, printed, string_ref, to_string};
+use super::{Attr, Block, Ctx, Loc, Value, handle, printed, string_ref, to_string};
 use mlir_sys::*;
 
 handle! {
     /// An operation.
     Op(MlirOperation)
 }
-handle! {
-    /// A block of a region.
-    Block(MlirBlock)
-}
-handle! {
-    /// A result of an operation or an argument of a block.
-    Value(MlirValue)
-}
-handle! {
-    /// Where something came from in the source.
-    Loc(MlirLocation)
-}
-
 impl Op {
-    fn some(raw: MlirOperation) -> Option<Op> {
+    pub(super) fn some(raw: MlirOperation) -> Option<Op> {
         (!raw.ptr.is_null()).then_some(Op(raw))
     }
     /// The operation of a melior module.
@@ -341,125 +328,6 @@ impl std::fmt::Display for Op {
             mlirOperationPrintWithFlags(self.0, flags, append, out);
             mlirOpPrintingFlagsDestroy(flags);
         }))
-    }
-}
-
-impl Block {
-    /// Its operations in order.
-    pub fn ops(self) -> Vec<Op> {
-        // SAFETY: a live block; an empty one gives null.
-        std::iter::successors(Op::some(unsafe { mlirBlockGetFirstOperation(self.0) }), |op| op.next()).collect()
-    }
-    /// Its arguments in order.
-    pub fn arguments(self) -> Vec<Value> {
-        // SAFETY: within the number of arguments.
-        unsafe { (0..mlirBlockGetNumArguments(self.0)).map(|i| Value(mlirBlockGetArgument(self.0, i))).collect() }
-    }
-    /// Its last operation. Panics on an empty block.
-    pub fn terminator(self) -> Op {
-        *self.ops().last().expect("a block with a terminator")
-    }
-    /// The operation whose region holds it.
-    pub fn parent(self) -> Op {
-        // SAFETY: a live block in a region of an operation.
-        Op(unsafe { mlirBlockGetParentOperation(self.0) })
-    }
-}
-
-impl Value {
-    /// Its type.
-    pub fn ty(self) -> Type {
-        // SAFETY: a live value.
-        Type(unsafe { mlirValueGetType(self.0) })
-    }
-    /// Changes its type; users must accept the new one.
-    pub fn set_ty(self, ty: Type) {
-        // SAFETY: a live value.
-        unsafe { mlirValueSetType(self.0, ty.0) }
-    }
-    /// The operation that makes it; `None` for a block's argument.
-    pub fn def(self) -> Option<Op> {
-        // SAFETY: the kind is checked first.
-        unsafe { mlirValueIsAOpResult(self.0).then(|| Op(mlirOpResultGetOwner(self.0))) }
-    }
-    /// The block and the number, when it is a block's argument.
-    pub fn block_argument(self) -> Option<(Block, usize)> {
-        // SAFETY: the kind is checked first.
-        unsafe {
-            mlirValueIsABlockArgument(self.0)
-                .then(|| (Block(mlirBlockArgumentGetOwner(self.0)), mlirBlockArgumentGetArgNumber(self.0) as usize))
-        }
-    }
-    /// Every use: the operation and the operand's number.
-    pub fn uses(self) -> Vec<(Op, usize)> {
-        let mut uses = vec![];
-        // SAFETY: the list of uses ends with null.
-        unsafe {
-            let mut operand = mlirValueGetFirstUse(self.0);
-            while !mlirOpOperandIsNull(operand) {
-                uses.push((Op(mlirOpOperandGetOwner(operand)), mlirOpOperandGetOperandNumber(operand) as usize));
-                operand = mlirOpOperandGetNextUse(operand);
-            }
-        }
-        uses
-    }
-    /// Makes every use of it a use of `other`.
-    pub fn replace_all_uses(self, other: Value) {
-        // SAFETY: both live.
-        unsafe { mlirValueReplaceAllUsesOfWith(self.0, other.0) }
-    }
-}
-
-impl Loc {
-    /// File, line and column, when it holds them.
-    pub fn file(self) -> Option<(String, u32, u32)> {
-        let (mut file, mut line, mut column) = (string_ref(""), 0, 0);
-        // SAFETY: the pointers are valid for the call.
-        let found = unsafe { super::pass::tmLocationFile(self.0, &mut file, &mut line, &mut column) };
-        found.then(|| (to_string(file), line, column))
-    }
-}
-
-impl std::fmt::Display for Loc {
-    /// `file:line:column`, or what MLIR prints where there is no file.
-    fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
-        match self.file() {
-            Some((file, line, column)) => write!(f, "{file}:{line}:{column}"),
-            // SAFETY: a live location.
-            None => f.write_str(&printed(|append, out| unsafe { mlirLocationPrint(self.0, append, out) })),
-        }
-    }
-}
-
-/// Upstream's linalg rewrites, through the shim.
-impl Op {
-    /// Fuses elementwise operations inside, and moves reshapes out of the way, except across contractions.
-    pub fn linalg_fuse(self) {
-        // SAFETY: a live operation whose context has the linalg, tensor, affine and arith dialects loaded.
-        unsafe { super::pass::tmLinalgFuse(self.0) };
-    }
-    /// Decomposes softmax, winograd operations, pack and unpack inside. Whether all could be; a diagnostic says which not.
-    pub fn linalg_decompose(self) -> bool {
-        // SAFETY: as above.
-        unsafe { super::pass::tmLinalgDecompose(self.0) }
-    }
-}
-
-/// Upstream's queries on linalg operations.
-impl Op {
-    /// Whether upstream takes it for a contraction: a linalg operation that multiplies two inputs and sums into one output.
-    pub fn is_contraction(self) -> bool {
-        // SAFETY: a live operation.
-        self.is_linalg() && unsafe { mlirLinalgIsAContractionOp(self.0) }
-    }
-    /// The indexing maps of a linalg operation, empty for any other.
-    pub fn linalg_maps(self) -> Vec<super::AffineMap> {
-        if !self.is_linalg() {
-            return vec![];
-        }
-        // SAFETY: a linalg operation.
-        let maps = Attr::some(unsafe { mlirLinalgGetIndexingMapsAttribute(self.0) });
-        maps.and_then(|m| m.elements()).unwrap_or_default().into_iter().filter_map(|m| m.as_map()).collect()
     }
 }
 
