@@ -5,6 +5,7 @@
 
 use crate::{
     device::source,
+    host::Operand,
     ir::{AffineMap, Op, Value},
     memory::{between, may_alias, outputs, touches, writes},
 };
@@ -24,14 +25,6 @@ pub struct Target {
     pub inner: Axis,
 }
 
-/// An extra operand of an epilogue: elements between neighbouring batches, rows and columns.
-#[derive(Clone)]
-pub struct Extra {
-    pub buffer: Value,
-    pub offset: i64,
-    pub strides: [i64; 3],
-}
-
 /// An elementwise operation that can be computed while a product is stored.
 pub struct Epilogue {
     /// The operation: it goes.
@@ -39,7 +32,7 @@ pub struct Epilogue {
     /// The argument of its body that is the product's element.
     pub sum: Value,
     /// The extra operands, two at most, with their arguments of the body.
-    pub extras: Vec<(Extra, Value)>,
+    pub extras: Vec<(Operand, Value)>,
     /// Where the result goes.
     pub target: Target,
 }
@@ -123,7 +116,7 @@ pub fn find(op: Op, output: Value, inputs: [Value; 2], size: [i64; 3]) -> Option
         let (offset, steps) = strides(maps[i], operand, loops)?;
         let column = merge(&roles.columns, &sizes, &steps)?;
         let one = |dim: Option<usize>| dim.map_or(0, |d| steps[d]);
-        let extra = Extra { buffer: operand, offset, strides: [one(roles.batch), one(roles.row), column] };
+        let extra = Operand { buffer: operand, offset, strides: [one(roles.batch), one(roles.row), column] };
         // In place only element by element: a thread reads what it writes.
         let goes_to = [target.batch.1, target.row.1, target.inner.1];
         if may_alias(operand, out) && !(extra.strides == goes_to && target.group.0 == 1 && offset == target.offset) {

@@ -4,6 +4,7 @@
 //! engine, CUDA or any model: what a pass needs of a chip comes from its options.
 
 mod attention_steps;
+mod captures;
 pub mod device;
 mod dialects;
 pub use dialects::EVERY as EVERY_DIALECT;
@@ -16,6 +17,8 @@ pub mod kernels;
 mod matrices;
 pub mod memory;
 pub mod pipelines;
+mod product_call;
+mod products;
 mod prologue;
 mod row_text;
 mod row_writer;
@@ -41,6 +44,7 @@ macro_rules! passes {
 
 mod contraction;
 mod indices;
+mod warpgroup_tiles;
 mod warpgroups;
 pub use contraction::{Body, Contraction, View};
 

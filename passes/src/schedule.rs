@@ -5,11 +5,13 @@
 
 use crate::template::Template;
 
+/// A file of templates/.
 macro_rules! template {
     ($name:literal) => {
         Template { file: concat!("templates/", $name), text: include_str!(concat!("../../templates/", $name)) }
     };
 }
+pub(crate) use template;
 
 /// How the second operand of a product lies in memory.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -37,8 +39,6 @@ pub enum Precision {
     Fp32,
     /// Factors cut off to 10 bits of mantissa, sums in f32: a relative error of about 1e-3 of the largest term.
     Tf32,
-    /// Factors rounded to bf16, 7 bits of mantissa, sums in f32: a relative error of about 4e-3 of the largest term.
-    Bf16,
 }
 
 impl Precision {
@@ -47,7 +47,6 @@ impl Precision {
         match self {
             Precision::Fp32 => "fp32",
             Precision::Tf32 => "tf32",
-            Precision::Bf16 => "bf16",
         }
     }
 }
@@ -56,8 +55,8 @@ impl std::str::FromStr for Precision {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Precision, String> {
-        let found = [Precision::Fp32, Precision::Tf32, Precision::Bf16].into_iter().find(|p| p.name() == text);
-        found.ok_or_else(|| format!("a precision is fp32, tf32 or bf16, not `{text}`"))
+        let found = [Precision::Fp32, Precision::Tf32].into_iter().find(|p| p.name() == text);
+        found.ok_or_else(|| format!("a precision is fp32 or tf32, not `{text}`"))
     }
 }
 
@@ -119,125 +118,102 @@ const LOW_TILE_ALONG_N: &[(&str, &str)] = &[
     ("!out_part", "vector<6x2x4xf32>"),
 ];
 
+/// What a kernel for few rows is unless its row says otherwise: the number of rows is a parameter, and memory its bound.
+const SKINNY: Product = Product {
+    name: "matmul_skinny_f32",
+    most_rows: 8,
+    layout: Layout::AlongN,
+    element: "f32",
+    precision: Precision::Fp32,
+    chip: 70,
+    rate: 380,
+    kind: Kind::Skinny,
+    template: template!("matmul_skinny.mlir"),
+    parameters: &[],
+};
+
+/// What a kernel of tiles is unless its row says otherwise.
+const TILED: Product = Product {
+    name: "matmul_tiled_64x128_f32",
+    most_rows: i64::MAX,
+    layout: Layout::AlongN,
+    element: "f32",
+    precision: Precision::Fp32,
+    chip: 80,
+    rate: 350,
+    kind: Kind::Tiled { rows: 64, columns: 128 },
+    template: template!("matmul_f32.mlir"),
+    parameters: &[],
+};
+
+/// The same for B along K.
+const TILED_ALONG_K: Product = Product {
+    name: "matmul_tiled_64x128_nt_f32",
+    layout: Layout::AlongK,
+    rate: 330,
+    template: template!("matmul_f32_nt.mlir"),
+    ..TILED
+};
+
+/// Tiles on tensor cores by mma.sync.
+const TF32: Product = Product {
+    name: "matmul_tf32_128x128",
+    precision: Precision::Tf32,
+    rate: 1400,
+    kind: Kind::Tiled { rows: 128, columns: 128 },
+    template: template!("matmul_tf32.mlir"),
+    ..TILED
+};
+
+/// The tile of 32 rows.
+const HALF_TILE: Product = Product {
+    name: "matmul_tiled_32x128_f32",
+    most_rows: 32,
+    rate: 295,
+    kind: Kind::Tiled { rows: 32, columns: 128 },
+    parameters: HALF_TILE_ALONG_N,
+    ..TILED
+};
+
 /// Products C += A B, A: M x K, with K contiguous in A unless the kernel is skinny.
 pub const PRODUCTS: &[Product] = &[
-    Product {
-        name: "matmul_skinny_f32",
-        most_rows: 8,
-        layout: Layout::AlongN,
-        element: "f32",
-        precision: Precision::Fp32,
-        chip: 70,
-        rate: 380,
-        kind: Kind::Skinny,
-        template: template!("matmul_skinny.mlir"),
-        parameters: &[],
-    },
+    SKINNY,
     Product {
         name: "matmul_skinny_nt_f32",
-        most_rows: 8,
         layout: Layout::AlongK,
-        element: "f32",
-        precision: Precision::Fp32,
-        chip: 70,
-        rate: 380,
-        kind: Kind::Skinny,
         template: template!("matmul_skinny_nt.mlir"),
-        parameters: &[],
+        ..SKINNY
     },
-    Product {
-        name: "matmul_tiled_32x128_f32",
-        most_rows: 32,
-        layout: Layout::AlongN,
-        element: "f32",
-        precision: Precision::Fp32,
-        chip: 80,
-        rate: 295,
-        kind: Kind::Tiled { rows: 32, columns: 128 },
-        template: template!("matmul_f32.mlir"),
-        parameters: HALF_TILE_ALONG_N,
-    },
+    HALF_TILE,
     Product {
         name: "matmul_tiled_32x128_nt_f32",
-        most_rows: 32,
         layout: Layout::AlongK,
-        element: "f32",
-        precision: Precision::Fp32,
-        chip: 80,
-        rate: 295,
-        kind: Kind::Tiled { rows: 32, columns: 128 },
         template: template!("matmul_f32_nt.mlir"),
         parameters: HALF_TILE_ALONG_K,
+        ..HALF_TILE
     },
-    Product {
-        name: "matmul_tf32_128x128",
-        most_rows: i64::MAX,
-        layout: Layout::AlongN,
-        element: "f32",
-        precision: Precision::Tf32,
-        chip: 80,
-        rate: 1400,
-        kind: Kind::Tiled { rows: 128, columns: 128 },
-        template: template!("matmul_tf32.mlir"),
-        parameters: &[],
-    },
+    TF32,
     Product {
         name: "matmul_tf32_128x128_nt",
-        most_rows: i64::MAX,
         layout: Layout::AlongK,
-        element: "f32",
-        precision: Precision::Tf32,
-        chip: 80,
-        rate: 1400,
-        kind: Kind::Tiled { rows: 128, columns: 128 },
         template: template!("matmul_tf32_nt.mlir"),
-        parameters: &[],
+        ..TF32
     },
-    Product {
-        name: "matmul_tiled_64x128_f32",
-        most_rows: i64::MAX,
-        layout: Layout::AlongN,
-        element: "f32",
-        precision: Precision::Fp32,
-        chip: 80,
-        rate: 350,
-        kind: Kind::Tiled { rows: 64, columns: 128 },
-        template: template!("matmul_f32.mlir"),
-        parameters: &[],
-    },
+    TILED,
     Product {
         name: "matmul_tiled_48x128_f32",
-        most_rows: i64::MAX,
-        layout: Layout::AlongN,
-        element: "f32",
-        precision: Precision::Fp32,
-        chip: 80,
         rate: 337,
         kind: Kind::Tiled { rows: 48, columns: 128 },
-        template: template!("matmul_f32.mlir"),
         parameters: LOW_TILE_ALONG_N,
+        ..TILED
     },
-    Product {
-        name: "matmul_tiled_64x128_nt_f32",
-        most_rows: i64::MAX,
-        layout: Layout::AlongK,
-        element: "f32",
-        precision: Precision::Fp32,
-        chip: 80,
-        rate: 330,
-        kind: Kind::Tiled { rows: 64, columns: 128 },
-        template: template!("matmul_f32_nt.mlir"),
-        parameters: &[],
-    },
+    TILED_ALONG_K,
 ];
 
 /// How many rows of B the blocks of `matmul_skinny` read at once.
 pub const SKINNY_STEP: i64 = 768;
 /// How many threads a block of it has.
 pub const SKINNY_THREADS: i64 = 512;
-
-/// Any product on the warpgroups of sm_90a.
-pub const WARPGROUPS: Template = template!("matmul_wgmma.mlir");
 
 /// A softmax between two products, any chip.
 const ATTENTION: Template = template!("attention_f32.mlir");
@@ -299,124 +275,6 @@ pub fn splits(chip: u32, rate: u32, tile: (i64, i64), [batches, m, n, k]: [i64; 
     candidates.min_by(|a, b| a.1.total_cmp(&b.1)).unwrap_or((1, 0.0))
 }
 
-/// A tile of `templates/matmul_wgmma.mlir`, and what it needs.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Warpgroups {
-    /// Warpgroups that multiply, each 64 rows.
-    pub consumers: i64,
-    /// Columns: a multiple of 64.
-    pub columns: i64,
-    /// Slots of the ring.
-    pub stages: i64,
-    /// Blocks a multiprocessor.
-    pub blocks: i64,
-}
-
-/// The tiles to choose from.
-const WARPGROUP_TILES: [Warpgroups; 7] = [
-    Warpgroups { consumers: 2, columns: 256, stages: 4, blocks: 1 },
-    Warpgroups { consumers: 2, columns: 192, stages: 5, blocks: 1 },
-    Warpgroups { consumers: 2, columns: 128, stages: 6, blocks: 1 },
-    Warpgroups { consumers: 2, columns: 64, stages: 4, blocks: 2 },
-    Warpgroups { consumers: 1, columns: 192, stages: 3, blocks: 2 },
-    Warpgroups { consumers: 1, columns: 128, stages: 4, blocks: 2 },
-    Warpgroups { consumers: 1, columns: 64, stages: 6, blocks: 2 },
-];
-
-/// The multiprocessors of the largest chip with warpgroups.
-const WARPGROUP_PROCESSORS: i64 = 132;
-
-impl Warpgroups {
-    /// Rows and columns.
-    pub fn tile(&self) -> (i64, i64) {
-        (64 * self.consumers, self.columns)
-    }
-
-    /// The most blocks of a launch: they stay, and take tile after tile.
-    pub fn blocks(&self) -> i64 {
-        WARPGROUP_PROCESSORS * self.blocks
-    }
-
-    /// The parameters of the template for operands of this type (f32 is multiplied as tf32) and B as N x K or K x N.
-    pub fn parameters(&self, element: &str, along_k: bool) -> Vec<(&'static str, String)> {
-        let single = element == "f32";
-        let slice = if single { 32 } else { 64 };
-        let boxes = self.columns / 64;
-        let bytes = (self.consumers + boxes) * 8192;
-        // A warpgroup that can give registers away, where those that multiply need them; else a warp.
-        let gives = self.columns == 256;
-        let threads = self.consumers * 128 + if gives { 128 } else { 32 };
-        let index = |n: i64| format!("{n} : index");
-        let tile_box = format!("memref<1x64x{slice}x{element}, #gpu.address_space<workgroup>>");
-        vec![
-            ("!elem", element.into()),
-            ("#type", format!("#nvvm.wgmma_type<{}>", if single { "tf32" } else { element })),
-            ("#b_along_k", along_k.to_string()),
-            ("#b_layout", format!("#nvvm.mma_layout<{}>", if along_k { "col" } else { "row" })),
-            ("#b_step", index(if along_k { 2 } else { 128 })),
-            ("#shape", format!("#nvvm.shape<m = 64, n = {}, k = {}>", self.columns, if single { 8 } else { 16 })),
-            ("#slice", index(slice)),
-            ("#tile_rows", index(64 * self.consumers)),
-            ("#tile_columns", index(self.columns)),
-            ("#column_groups", index(self.columns / 8)),
-            ("#boxes_b", index(boxes)),
-            ("#stages", index(self.stages)),
-            ("#stage_bytes", index(bytes)),
-            ("#shared_bytes", format!("{} : i32", self.stages * bytes + 1024)),
-            ("#consumers", index(self.consumers)),
-            ("#threads", index(threads)),
-            ("#block", format!("array<i32: {threads}, 1, 1>")),
-            ("#min_blocks", format!("{} : i32", self.blocks)),
-            ("#registers", gives.to_string()),
-            (
-                "!map",
-                format!(
-                    "!nvgpu.tensormap.descriptor<tensor = {tile_box}, swizzle = swizzle_128b, l2promo = l2promo_256b, oob = zero, interleave = none>"
-                ),
-            ),
-            ("!box", tile_box),
-            (
-                "!barriers",
-                format!(
-                    "!nvgpu.mbarrier.group<memorySpace = #gpu.address_space<workgroup>, num_barriers = {}>",
-                    self.stages
-                ),
-            ),
-            ("!sums", format!("!llvm.struct<({})>", vec!["f32"; self.columns as usize / 2].join(", "))),
-            ("!sums_vector", format!("vector<{}xf32>", self.columns / 2)),
-            ("!view", format!("memref<?x?x?x{element}, strided<[?, ?, 1], offset: ?>>")),
-        ]
-    }
-}
-
-/// The tile with the least estimated time for a product of this size, and the number of parts to split K into; one where the
-/// parts cannot be summed up by `templates/split_reduce.mlir`, which is for results of f32.
-///
-/// The model: the blocks of a multiprocessor share its rate and its bytes a second from the L2 cache, whichever is used up
-/// first; a launch and every tile take a time of their own. Its numbers are fitted to 205 measured products.
-pub fn warpgroups(single: bool, splittable: bool, [batches, m, n, k]: [i64; 4]) -> (Warpgroups, i64) {
-    const L2_BYTES: f64 = 70e9;
-    const TILE: f64 = 1e-6;
-    const LAUNCH: f64 = 3e-6;
-    const BYTES: f64 = 2.5e12;
-    let (flops, element) = if single { (2.9e12, 4.0) } else { (5.8e12, 2.0) };
-    let up = |a: i64, b: i64| (a + b - 1) / b;
-    let time = |tile: &Warpgroups, splits: i64| {
-        let (rows, columns) = tile.tile();
-        let tiles = batches * up(m, rows) * up(n, columns) * splits;
-        let chunk = up(up(k, splits), 64) * 64;
-        let multiply = (2 * rows * columns * chunk) as f64 / flops;
-        let load = ((rows + columns) * chunk) as f64 * element / L2_BYTES;
-        let sum = if splits == 1 { 0.0 } else { LAUNCH + (batches * m * n * 4 * (2 * splits + 1)) as f64 / BYTES };
-        let (each, waves) = (up(tiles, WARPGROUP_PROCESSORS), up(tiles, tile.blocks()));
-        LAUNCH + each as f64 * multiply.max(load) + waves as f64 * TILE + sum
-    };
-    let most = if splittable { 8 } else { 1 };
-    let candidates = WARPGROUP_TILES.iter().flat_map(|tile| (1..=most).map(move |s| (*tile, s)));
-    let candidates = candidates.filter(|(_, s)| *s == 1 || k / s >= 128);
-    candidates.min_by(|a, b| time(&a.0, a.1).total_cmp(&time(&b.0, b.1))).unwrap_or((WARPGROUP_TILES[0], 1))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -443,15 +301,5 @@ mod tests {
         let low = |size| splits(90, 337, (48, 128), size).1 < splits(90, 350, (64, 128), size).1;
         assert!(low([1, 1024, 2304, 768]) && low([1, 1024, 768, 768]));
         assert!(!low([1, 1024, 3072, 768]) && !low([1, 1024, 768, 3072]) && !low([1, 4096, 4096, 4096]));
-    }
-
-    #[test]
-    fn large_products_take_the_largest_tile_and_small_grids_are_split() {
-        let (tile, splits) = warpgroups(false, true, [1, 4096, 4096, 4096]);
-        assert_eq!((tile.tile(), splits), ((128, 256), 1));
-        let (tile, splits) = warpgroups(false, true, [1, 1024, 3072, 768]);
-        assert_eq!((tile.tile(), splits), ((128, 192), 1));
-        assert!(warpgroups(false, true, [1, 128, 128, 8192]).1 > 1);
-        assert_eq!(warpgroups(false, false, [1, 128, 128, 8192]).1, 1);
     }
 }

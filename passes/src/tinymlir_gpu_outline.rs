@@ -27,11 +27,7 @@ pub static PASS: Pass = Pass {
             "true",
             "Whether fast kernels for sm_90 and newer start while their predecessor ends",
         ),
-        Opt::string(
-            "precision",
-            "fp32",
-            "How fast kernels may round products of f32: fp32, or tf32 or bf16 on tensor cores",
-        ),
+        Opt::string("precision", "fp32", "How fast kernels may round products of f32: fp32, or tf32 on tensor cores"),
     ],
     statistics: &[],
     dialects: crate::dialects::EVERY,
