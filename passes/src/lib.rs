@@ -81,6 +81,7 @@ passes! {
     tinymlir_verify_lowered,
     tinymlir_verify_input,
     tinymlir_heap_allocas,
+    tinymlir_host_attention,
     tinymlir_host_math,
     tinymlir_hoist_accumulators,
     tinymlir_runtime_checks,

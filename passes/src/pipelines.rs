@@ -44,10 +44,14 @@ pub static LOWER_CPU: Pipeline = Pipeline {
         Opt::boolean("threads", "true", "Run parallel loops on several threads"),
     ],
     expand: |options| {
-        let blas = if options.boolean("blas") { "tinymlir-gemv,tinymlir-blas," } else { "" };
+        let [vectors, blas] = if options.boolean("blas") {
+            ["tinymlir-host-attention,tinymlir-gemv,", "tinymlir-blas,"]
+        } else {
+            ["", ""]
+        };
         let threads = if options.boolean("threads") { "tinymlir-thread-loops," } else { "" };
         format!(
-            "tinymlir-verify-bufferized,tinymlir-record-signatures,tinymlir-expand-math,tinymlir-heap-allocas,tinymlir-wide-accumulators,{blas}tinymlir-reassociate-reductions,tinymlir-outline-loops,\
+            "tinymlir-verify-bufferized,tinymlir-record-signatures,tinymlir-expand-math,tinymlir-heap-allocas,{vectors}tinymlir-wide-accumulators,{blas}tinymlir-reassociate-reductions,tinymlir-outline-loops,\
              func.func(convert-linalg-to-parallel-loops,scf-forall-to-parallel),tinymlir-hoist-accumulators,{threads}tinymlir-lower-asserts,{HOST_TO_LLVM},tinymlir-verify-lowered"
         )
     },

@@ -2,7 +2,8 @@
 
 use crate::ir::{Op, Type};
 
-/// A loop over `0..%count`, as text of two functions.
+/// A loop over `0..%count`, as text of two functions. What is left out is empty.
+#[derive(Default)]
 pub struct ParallelLoop<'a> {
     /// The symbol of the function that launches the loop; the ranges' one has `_range` appended.
     pub name: &'a str,
@@ -12,12 +13,14 @@ pub struct ParallelLoop<'a> {
     pub before: &'a str,
     /// What the ranges' function takes beside the parameters: values that `before` defines, with their types.
     pub shared: &'a [(String, Type)],
-    /// Iterations that are too few to be a thread's, at least 1.
+    /// Iterations that are too few to be a thread's.
     pub grain: i64,
     /// The ranges' function, which sees the parameters, what is shared, and the indices `%begin` and `%end`.
     pub body: &'a str,
     /// What the launching function does when the loop is over.
     pub after: &'a str,
+    /// Declarations of the functions that the texts call.
+    pub declarations: &'a str,
 }
 
 /// The declaration of the runtime's function.
@@ -44,7 +47,7 @@ fn lowered(ty: Type) -> Result<String, String> {
 impl ParallelLoop<'_> {
     /// Adds the functions to the module; the launching one and the ranges' one. Names must be new to it.
     pub fn define(&self, module: Op) -> Result<[Op; 2], String> {
-        let Self { name, before, body, after, grain, .. } = self;
+        let Self { name, before, body, after, grain, declarations, .. } = self;
         let all: Vec<&(String, Type)> = self.parameters.iter().chain(self.shared).collect();
         let fields: Vec<String> = all.iter().map(|(_, ty)| lowered(*ty)).collect::<Result<_, _>>()?;
         let context = format!("!llvm.struct<({})>", fields.join(", "));
@@ -68,7 +71,7 @@ impl ParallelLoop<'_> {
         let last = if all.is_empty() { "empty".to_string() } else { format!("packed{}", all.len() - 1) };
         let parameters: Vec<String> = self.parameters.iter().map(|(name, ty)| format!("%{name}: {ty}")).collect();
         let text = format!(
-            "module {{\n{RUNTIME}\n\
+            "module {{\n{RUNTIME}\n{declarations}\
              func.func private @{name}({}) attributes {{passthrough = [\"noinline\"]}} {{\n\
              {before}\
              %tasks = arith.index_cast %count : index to i64\n%grain = arith.constant {grain} : i64\n\

@@ -58,27 +58,32 @@ fn run(cx: &PassCx, module: Op) -> PassResult {
     };
     let mut kernels = Kernels::default();
     let mut workspaces = Workspaces::default();
-    let products = || module.walk().into_iter().filter(|op| op.is_linalg() && Contraction::of(*op).is_ok());
-    while let Some(chain) = products().find_map(Chain::ending_with) {
+    while let Some(chain) = chains(module).next() {
         chain.emit(cx, chip, module, &mut kernels, &mut workspaces)?;
     }
     Ok(())
 }
 
+/// The chains of a module, in order.
+pub(crate) fn chains(module: Op) -> impl Iterator<Item = Chain> {
+    let products = module.walk().into_iter().filter(|op| op.is_linalg() && Contraction::of(*op).is_ok());
+    products.filter_map(Chain::ending_with)
+}
+
 /// A chain that one kernel computes.
-struct Chain {
+pub(crate) struct Chain {
     /// Batches, rows, keys, elements of a head.
-    size: [i64; 4],
-    q: Operand,
-    k: Operand,
-    v: Operand,
-    out: Operand,
+    pub(crate) size: [i64; 4],
+    pub(crate) q: Operand,
+    pub(crate) k: Operand,
+    pub(crate) v: Operand,
+    pub(crate) out: Operand,
     /// The elementwise operation that makes scores of products.
-    score: Option<Score>,
+    pub(crate) score: Option<Score>,
     /// The product with the values.
     second: Op,
     /// Everything that the kernel replaces, in order; the last one is where it is launched.
-    ops: Vec<Op>,
+    pub(crate) ops: Vec<Op>,
 }
 
 impl Chain {
@@ -270,6 +275,12 @@ impl Chain {
         at.stand_for(self.ops.iter().copied());
         cx.check(at, at.build_before(&inputs, &text.declarations, &text.body).map(|_| ()))?;
         cx.count("kernels");
+        self.erase();
+        Ok(())
+    }
+
+    /// Removes what was replaced, and the buffers in between.
+    pub(crate) fn erase(self) {
         let mut buffers: Vec<Value> = vec![];
         for op in &self.ops {
             buffers.extend(outputs(*op).into_iter().map(source).filter(|b| *b != source(self.out.buffer)));
@@ -280,12 +291,11 @@ impl Chain {
                 erase_unread(*buffer);
             }
         }
-        Ok(())
     }
 }
 
 /// The type of a buffer with everything but its rank and element left open.
-fn dynamic_type(buffer: Value) -> String {
+pub(crate) fn dynamic_type(buffer: Value) -> String {
     let ty = buffer.ty();
     let (rank, element) = (ty.shape().map_or(0, |s| s.len()), ty.element().map(|e| e.to_string()).unwrap_or_default());
     let (sizes, strides) = ("?x".repeat(rank), vec!["?"; rank].join(", "));

@@ -198,7 +198,7 @@ impl Gemv {
         body += &format!("%new = arith.addf %old, %sum : {element}\n{}}}\n", self.store("%new", "%n"));
         let grain = self.contraction.sizes[self.k].map_or(64, |k| (LEAST / k.max(1)).max(1));
         let before = self.size("count", self.n);
-        let shape = ParallelLoop { name, parameters, before: &before, shared: &[], grain, body: &body, after: "" };
+        let shape = ParallelLoop { name, parameters, before: &before, grain, body: &body, ..Default::default() };
         shape.define(module).map(|_| ())
     }
 
@@ -258,8 +258,16 @@ impl Gemv {
         let grain = sizes[self.n].map_or(1, |n| (LEAST / (PART * n.max(1))).max(1));
         let ty = Type::parse(module.ctx(), &parts_type).ok_or("internal error: the type of the parts")?;
         let shared = [("parts".to_string(), ty)];
-        let shape =
-            ParallelLoop { name, parameters, before: &before, shared: &shared, grain, body: &body, after: &after };
+        let shape = ParallelLoop {
+            name,
+            parameters,
+            before: &before,
+            shared: &shared,
+            grain,
+            body: &body,
+            after: &after,
+            ..Default::default()
+        };
         shape.define(module).map(|_| ())
     }
 }

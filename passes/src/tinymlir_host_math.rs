@@ -7,10 +7,11 @@
 //! - `math.isinf`, `math.isfinite` and `math.isnan` become comparisons; upstream lowers two of the three.
 //! - Conversions between float types lose the flag `contract`, which upstream's extension of narrow types sets: LLVM
 //!   would keep in f32 what f16 and bf16 round between two operations.
+//! - `arith.extf` from bf16 to f32 becomes a shift, which LLVM vectorises where it takes the conversion apart.
 //! - `arith.truncf` to bf16 becomes integer arithmetic: processors' own instruction flushes subnormal numbers to zero.
 //!
 //! Runs on the host's code before `convert-math-to-llvm`, after narrower types have been extended to f32. It leaves what is
-//! inside a `gpu.module` alone, and tensors.
+//! inside a `gpu.module` and of named linalg operations alone, and tensors.
 
 use crate::ir::{Op, Pass, PassCx, PassResult, Type};
 use mlir_sys::*;
@@ -30,8 +31,16 @@ pub static PASS: Pass = Pass {
     run,
 };
 
-const OPERATIONS: [&str; 7] =
-    ["arith.truncf", "math.expm1", "math.fpowi", "math.isfinite", "math.isinf", "math.isnan", "math.tanh"];
+const OPERATIONS: [&str; 8] = [
+    "arith.extf",
+    "arith.truncf",
+    "math.expm1",
+    "math.fpowi",
+    "math.isfinite",
+    "math.isinf",
+    "math.isnan",
+    "math.tanh",
+];
 
 fn run(cx: &PassCx, module: Op) -> PassResult {
     for op in module.find(&["arith.extf", "arith.truncf"]) {
@@ -40,7 +49,11 @@ fn run(cx: &PassCx, module: Op) -> PassResult {
         }
     }
     for op in module.find(&OPERATIONS) {
-        if op.parent_named("gpu.module").is_some() {
+        // The bodies of named linalg operations are what the names say.
+        let named = op.parent().is_some_and(|p| {
+            p.is_linalg() && !["linalg.generic", "linalg.map", "linalg.reduce"].contains(&p.name().as_str())
+        });
+        if named || op.parent_named("gpu.module").is_some() {
             continue;
         }
         let ty = op.result(0).ty();
@@ -55,6 +68,9 @@ fn run(cx: &PassCx, module: Op) -> PassResult {
                 (String::new(), fpowi(ty, op.operand(1).ty(), &element))
             }
             "math.isinf" | "math.isfinite" | "math.isnan" => (String::new(), classify(&op.name(), op.operand(0).ty())),
+            "arith.extf" if element == "f32" && op.operand(0).ty().to_string().contains("bf16") => {
+                (String::new(), from_bf16(op.operand(0).ty(), ty))
+            }
             "arith.truncf" if element == "bf16" => (String::new(), to_bf16(op.operand(0).ty(), ty)),
             _ => continue,
         };
@@ -153,6 +169,20 @@ fn classify(name: &str, ty: Type) -> String {
     };
     constant("infinity", infinity, ty)
         + &format!("%m = math.absf %x : {ty}\n%r = arith.cmpf {predicate}, %m, %infinity : {ty}\n")
+}
+
+/// The upper half of the bits.
+fn from_bf16(from: Type, to: Type) -> String {
+    let of = |element: &str| from.to_string().replace("bf16", element);
+    let (i16s, i32s) = (of("i16"), of("i32"));
+    let shift = match to.element() {
+        Some(_) => format!("%shift = arith.constant dense<16> : {i32s}\n"),
+        None => format!("%shift = arith.constant 16 : {i32s}\n"),
+    };
+    format!(
+        "{shift}%short = arith.bitcast %x : {from} to {i16s}\n%wide = arith.extui %short : {i16s} to {i32s}\n\
+         %bits = arith.shli %wide, %shift : {i32s}\n%r = arith.bitcast %bits : {i32s} to {to}\n"
+    )
 }
 
 /// To nearest, ties to even, subnormals kept, NaN quiet. A double goes through the f32 nearest to it on the side of zero,

@@ -189,10 +189,9 @@ impl Shape {
             name: &name,
             parameters: &parameters,
             before: &before,
-            shared: &[],
             grain: self.grain,
             body: &body,
-            after: "",
+            ..Default::default()
         };
         let [_, range] = shape.define(module)?;
         self.fill(range, parallel)?;

@@ -2,8 +2,8 @@
 //!
 //! Taken literally, a matmul over f16 or bf16 rounds after every addition: a sum of 4,096 ones in f16 sticks at 2,048. Like
 //! every library, this computes it from copies of the operands in f32 and rounds the sums when they are stored. A
-//! contraction or a convolution that multiplies and adds over f16 or bf16, or that extends its inputs first, becomes
-//! conversions around one over a single type, which `tinymlir-blas` can turn into a call. Other reductions stay as they are
+//! contraction or a convolution that multiplies and adds over f16 or bf16, or that extends its inputs (also from
+//! i8) first, becomes conversions around one over a single type, which `tinymlir-blas` can turn into a call. Other reductions stay as they are
 //! written. Runs on bufferized functions in the lowering for the CPU. It refuses nothing.
 
 use crate::{
@@ -33,7 +33,7 @@ fn run(cx: &PassCx, module: Op) -> PassResult {
             "f64" => "f64",
             _ => continue,
         };
-        let narrower = |e: &str| matches!(e, "f16" | "bf16") || e == "f32" && wide == "f64";
+        let narrower = |e: &str| matches!(e, "f16" | "bf16" | "i8") || e == "f32" && wide == "f64";
         if elements.iter().all(|e| e == wide) || !elements.iter().all(|e| e == wide || narrower(e)) {
             continue;
         }
@@ -65,7 +65,7 @@ fn widened(maps: &[AffineMap], types: [Type; 3], elements: &[String; 3], wide: &
         let ty = format!("memref<{dims}{wide}>");
         text += &format!("%w{i} = memref.alloc({}) {{alignment = 64 : i64}} : {ty}\n", sizes.join(", "));
         text += &convert(
-            "arith.extf",
+            if elements[i] == "i8" { "arith.sitofp" } else { "arith.extf" },
             &format!("%v{i}"),
             &types[i].to_string(),
             &elements[i],

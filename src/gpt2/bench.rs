@@ -9,6 +9,7 @@ use crate::{
     cuda,
     engine::gpu_chip,
     gpt2::{Event, Mode},
+    threads,
 };
 use anyhow::{Result, ensure};
 use serde::Serialize;
@@ -68,6 +69,9 @@ pub struct Figure {
     pub bytes_per_second: f64,
     /// Operations in the median's time.
     pub operations_per_second: f64,
+    /// On the CPU, of a step: the bytes in the least time, in percent of [`read_bandwidth`] measured right after it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub percent_of_read_bandwidth: Option<f64>,
     /// Seconds that compilation took, or reading what is in the cache.
     pub compile_seconds: f64,
     /// Seconds that its parts took; empty where it was compiled for an earlier figure.
@@ -146,6 +150,7 @@ pub fn bench(
         }
         let (seconds, least) = spread(&mut times);
         let (bytes, operations) = cost(config, tokens, position);
+        let percent = |bandwidth: f64| 100.0 * bytes as f64 / least / bandwidth;
         report(Figure {
             work: if prefill { "prefill" } else { "decode" },
             model: name.to_string(),
@@ -163,6 +168,7 @@ pub fn bench(
             operations,
             bytes_per_second: bytes as f64 / seconds,
             operations_per_second: operations as f64 / seconds,
+            percent_of_read_bandwidth: (!gpu && !prefill).then(|| percent(read_bandwidth())),
             compile_seconds,
             compile_phases,
         })?;
@@ -200,10 +206,10 @@ fn cost(config: &Config, tokens: usize, position: usize) -> (u64, u64) {
     (bytes, operations + 4 * width * layers * pairs)
 }
 
-/// How many bytes a second all processors together read from memory: the median of summing up half a gigabyte.
+/// How many bytes a second as many threads as compute read from memory together: the most of seven sums over half a gigabyte.
 pub fn read_bandwidth() -> f64 {
     let data = vec![1u64; 1 << 26];
-    let workers = thread::available_parallelism().map_or(1, |n| n.get());
+    let workers = threads();
     let mut times: Vec<Duration> = (0..7)
         .map(|_| {
             let start = Instant::now();
@@ -215,7 +221,7 @@ pub fn read_bandwidth() -> f64 {
             start.elapsed()
         })
         .collect();
-    size_of_val(&data[..]) as f64 / spread(&mut times).0
+    size_of_val(&data[..]) as f64 / spread(&mut times).1
 }
 
 #[cfg(test)]

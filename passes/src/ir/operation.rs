@@ -286,13 +286,22 @@ impl Op {
         }
     }
     /// Declares what `text` says (such as `func.func private @f(i32)`) at the start of this module, unless its symbol is
-    /// there already.
+    /// there already. Fails where that is a function of another type.
     pub fn declare(self, text: &str) -> Result<(), String> {
         let parsed = Op::parse(self.ctx(), &format!("module {{ {text} }}"), "tinymlir-declaration")
             .ok_or_else(|| format!("internal error: cannot declare {text}"))?;
         for symbol in parsed.body() {
-            if symbol.symbol().is_some_and(|s| self.lookup(&s).is_none()) {
+            let Some(name) = symbol.symbol() else { continue };
+            let Some(known) = self.lookup(&name) else {
                 self.prepend_clone(symbol).set_loc(self.loc());
+                continue;
+            };
+            let ty = |op: Op| op.attr("function_type").map(|ty| ty.to_string()).unwrap_or_default();
+            if known.name() == symbol.name() && ty(known) != ty(symbol) {
+                let (wanted, found) = (ty(symbol), ty(known));
+                return Err(format!(
+                    "needs a function @{name} of type {wanted}, but the module has one of type {found} (rename it)"
+                ));
             }
         }
         parsed.destroy();
