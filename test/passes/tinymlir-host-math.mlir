@@ -104,3 +104,11 @@ func.func @tensors(%x: tensor<4xf32>) -> tensor<4xf32> {
   %r = math.tanh %x : tensor<4xf32>
   return %r : tensor<4xf32>
 }
+
+// The body of a named operation is what the name says.
+// CHECK-LABEL: func.func @named
+// CHECK: linalg.matmul ins(%{{.*}}, %{{.*}} : memref<2x3xbf16>, memref<3x4xbf16>)
+func.func @named(%a: memref<2x3xbf16>, %b: memref<3x4xbf16>, %c: memref<2x4xf32>) {
+  linalg.matmul ins(%a, %b : memref<2x3xbf16>, memref<3x4xbf16>) outs(%c : memref<2x4xf32>)
+  return
+}
