@@ -3,16 +3,13 @@
 // mantissa, cut off); sums in f32. A: M x K, B: K x N or N x K (N x K alone for tf32), C: M x N, batched.
 // Any M, N and K. Strides of A and B are multiples of 16 bytes, as are their addresses; two neighbouring columns of C, and
 // of what the epilogue reads, are stored at once where #pairs.
-//
-// A block makes tiles of C one after another; tiles of a group of 8 rows of tiles follow one another, so that the blocks of
-// a moment share operands in the L2 cache. Along K, slices of 128 bytes of A's and B's rows arrive in a ring by the tensor
+// A block that has a multiprocessor to itself makes tiles of C one after another, another block makes one; tiles of a group
+// of 8 rows of tiles follow one another, so that the blocks of a moment share operands in the L2 cache. Along K, slices of 128 bytes of A's and B's rows arrive in a ring by the tensor
 // memory accelerator, in boxes of 64x128 bytes, swizzled; what lies outside of an operand reads as zero. One thread of the
 // last warps asks for them. Each warpgroup before it multiplies 64 rows by all columns; a slot is free when every one of
 // them has arrived at its `empty` barrier, full when its bytes have come. K may be split as in templates/matmul_f32.mlir.
-//
 // CHECK: gpu.func @matmul_wgmma(
 // CHECK: func.func private @matmul(
-
 // Parameters: element types; how B lies; the tile; whether C is read; whether its columns are grouped.
 !elem = bf16
 !out_elem = bf16

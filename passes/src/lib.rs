@@ -21,6 +21,7 @@ mod product_call;
 mod products;
 mod prologue;
 mod row_text;
+mod row_tile;
 mod row_writer;
 pub mod rows;
 mod scatter;

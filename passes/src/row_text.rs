@@ -3,7 +3,8 @@
 use crate::{
     ir::{Ctx, Op, Value},
     kernels::set_whole_body,
-    row_writer::{Tile, Writer, element},
+    row_tile::{Tile, element},
+    row_writer::Writer,
     rows::{Group, Kind},
     schedule::ROW_REDUCE,
 };

@@ -7,40 +7,10 @@ use crate::{
     device::source,
     ir::{AffineMap, Op, Value},
     memory::is_aligned,
+    row_tile::{Tile, element},
     rows::{Group, Kind, Member},
 };
 use std::collections::HashMap;
-
-/// The shape of a block's work.
-pub struct Tile {
-    pub threads: i64,
-    /// Elements that a thread reads together.
-    pub vector: i64,
-    /// How often the threads sweep along the columns.
-    pub sweeps: i64,
-    pub columns: i64,
-}
-
-impl Tile {
-    fn of(columns: i64) -> Tile {
-        let vector = if columns % 4 == 0 && columns >= 128 { 4 } else { 1 };
-        let items = (columns + vector - 1) / vector;
-        let most = if columns > 4096 { 512 } else { 256 };
-        let threads = ((items + 31) / 32 * 32).min(most);
-        Tile { threads, vector, sweeps: (items + threads - 1) / threads, columns }
-    }
-    fn is_exact(&self) -> bool {
-        self.threads * self.vector * self.sweeps == self.columns
-    }
-    fn lanes(&self, element: &str) -> String {
-        format!("vector<{}x{}x{element}>", self.sweeps, self.vector)
-    }
-}
-
-/// The element type of a buffer, as text.
-pub fn element(buffer: Value) -> String {
-    buffer.ty().element().map_or_else(|| "f32".into(), |e| e.to_string())
-}
 
 /// Where a value lives: in each thread for its columns, or the same in all threads.
 #[derive(Clone)]

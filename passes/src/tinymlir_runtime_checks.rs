@@ -126,7 +126,7 @@ fn linalg(op: Op, checks: &mut Checks) {
     let dims = maps.first().map_or(0, |m| m.num_dims());
     // For each loop dimension the operand and axis that it is taken from: one of static size if there is one.
     let mut sources: Vec<Option<(usize, usize)>> = vec![None; dims];
-    for d in 0..dims {
+    for (d, source) in sources.iter_mut().enumerate() {
         let places: Vec<(usize, usize)> = maps
             .iter()
             .enumerate()
@@ -136,7 +136,7 @@ fn linalg(op: Op, checks: &mut Checks) {
             .collect();
         let known = places.iter().find(|(i, axis)| shapes[*i][*axis].is_some());
         let Some(&(i, axis)) = known.or(places.first()) else { continue };
-        sources[d] = Some((i, axis));
+        *source = Some((i, axis));
         for &(j, other) in places.iter().filter(|(j, other)| shapes[*j][*other].is_none() && (*j, *other) != (i, axis))
         {
             let (a, b) = (format!("s{j}_{other}_{d}"), format!("t{i}_{axis}_{j}_{other}"));
@@ -161,8 +161,8 @@ fn linalg(op: Op, checks: &mut Checks) {
             checks.constant(&format!("{tag}_one"), 1);
             checks.constant(&format!("{tag}_zero"), 0);
             let mut last = vec![];
-            for d in 0..dims {
-                match sources[d].filter(|_| used.contains(&d)) {
+            for (d, source) in sources.iter().enumerate() {
+                match source.filter(|_| used.contains(&d)) {
                     Some((j, other)) => {
                         checks.size(&format!("{tag}_{d}"), j, other);
                         checks.line(&format!("%{tag}_{d}_last = arith.subi %{tag}_{d}, %{tag}_one : index"));
@@ -213,10 +213,10 @@ fn allocation(op: Op, checks: &mut Checks) {
 fn access(op: Op, buffer: usize, tensors: bool, checks: &mut Checks) {
     let Some(shape) = op.operand(buffer).ty().shape() else { return };
     let mut guard = None;
-    for axis in 0..shape.len() {
+    for (axis, size) in shape.into_iter().enumerate() {
         let operand = buffer + 1 + axis;
         let index = op.operand(operand);
-        let inside = shape[axis].is_some_and(|size| range(index).is_some_and(|(low, high)| low >= 0 && high < size));
+        let inside = size.is_some_and(|size| range(index).is_some_and(|(low, high)| low >= 0 && high < size));
         if inside || !tensors && !from_data(index) {
             continue;
         }

@@ -7,6 +7,7 @@ mod artefact;
 mod call;
 mod entry;
 mod jit;
+mod layout;
 mod llvm;
 mod signature;
 #[cfg(test)]

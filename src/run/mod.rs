@@ -2,6 +2,7 @@
 
 mod arguments;
 mod compare;
+mod float;
 mod print;
 
 pub use arguments::{Fill, Given, bind, sizes};

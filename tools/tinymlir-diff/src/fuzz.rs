@@ -76,6 +76,9 @@ pub struct Fuzzer {
     seed: u64,
 }
 
+/// A crash, and the mutants of the stretch that are left.
+pub type Stopped = (Crash, Range<u64>);
+
 /// A copy at work.
 pub struct Worker {
     child: isolate::Child<Counts>,
@@ -214,7 +217,7 @@ impl Fuzzer {
     }
 
     /// Waits for a worker. After a crash also returns the mutants that are left.
-    pub fn wait(&self, worker: Worker) -> Result<(Counts, Option<(Crash, Range<u64>)>)> {
+    pub fn wait(&self, worker: Worker) -> Result<(Counts, Option<Stopped>)> {
         let Worker { child, place, range } = worker;
         let result = child.wait()?;
         let at = |a: &AtomicU64| a.load(Ordering::Relaxed);
