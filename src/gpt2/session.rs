@@ -272,3 +272,28 @@ pub fn argmax(logits: &[f32]) -> Result<u32> {
     }
     Ok(best as u32)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::gpt2::Matrices;
+
+    /// The largest difference of the last row's logits from those of matrices in f32.
+    fn difference(matrices: Matrices) -> f32 {
+        let model = Model::open(concat!(env!("CARGO_MANIFEST_DIR"), "/models/kjv")).unwrap();
+        let ids = model.tokenizer.encode("And the LORD said unto Moses").unwrap();
+        let logits =
+            |model: &Model| Session::new(model, Options::default(), Mode::Fused).unwrap().logits(&ids, None).unwrap();
+        let exact = logits(&model);
+        let narrow = logits(&model.with_matrices(matrices).unwrap());
+        exact.iter().zip(&narrow).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max)
+    }
+
+    #[test]
+    fn logits_of_narrow_matrices_are_near() {
+        assert_eq!(difference(Matrices::F32), 0.0);
+        // Of logits up to 19: measured 0.05 and 0.21. Rounding changes something, too.
+        let (bf16, int8) = (difference(Matrices::Bf16), difference(Matrices::Int8));
+        assert!((1e-4..0.1).contains(&bf16) && (1e-4..0.3).contains(&int8), "{bf16} {int8}");
+    }
+}
