@@ -9,13 +9,18 @@ use tinymlir_report::{Event, Run, Show, Subject, Watch};
 
 const LAYER: &str = include_str!("../../test/opt/inputs/layer.mlir");
 
-/// Compiles the layer through these pipelines, the stages by name, and returns the page.
+/// The page of the layer.
 fn page(folder: &Path, stages: &[(&str, &str)], run: Option<Run>) -> PathBuf {
+    page_of(LAYER, folder, stages, run)
+}
+
+/// Compiles a module through these pipelines, the stages by name, and returns the page.
+fn page_of(text: &str, folder: &Path, stages: &[(&str, &str)], run: Option<Run>) -> PathBuf {
     let file = folder.join("report.html");
     let mut watch = Watch::new(Show { report: Some(file.clone()), ..Show::default() });
-    watch.subject(Subject::of_command("a/layer.mlir", LAYER.as_bytes(), "sm_90"));
+    watch.subject(Subject::of_command("a/layer.mlir", text.as_bytes(), "sm_90"));
     let context = context();
-    let mut module = parse(&context, LAYER.as_bytes(), "a/layer.mlir").unwrap();
+    let mut module = parse(&context, text.as_bytes(), "a/layer.mlir").unwrap();
     watch.stage("tensor", Op::of(&module));
     for (stage, pipeline) in stages {
         let pipeline = format!("builtin.module({pipeline})");
@@ -233,7 +238,11 @@ fn a_browser_shows_searches_unfolds_and_follows() {
     let folder = tempfile::tempdir().unwrap();
     let event = |name: &str, track, start| Event { name: name.into(), track, start, time: 3.0 };
     let events = vec![event("call @layer", "host", 0.0), event("matmul", "card", 4.0)];
-    let file = page(folder.path(), GPU, Some(Run { events, ..Run::default() }));
+    // A function that most passes leave alone, long enough to be folded.
+    let step = |i: usize| format!("  %{i} = arith.{} %{}, %x : i32\n", if i % 2 == 0 { "muli" } else { "addi" }, i - 1);
+    let steps: String = (1..60).map(step).collect();
+    let kept = format!("func.func @kept(%x: i32, %0: i32) -> i32 {{\n{steps}  return %59 : i32\n}}\n");
+    let file = page_of(&format!("{LAYER}\n{kept}"), folder.path(), GPU, Some(Run { events, ..Run::default() }));
     let text = std::fs::read_to_string(&file).unwrap().replace("</body>", PERSON);
     std::fs::write(&file, text).unwrap();
     let output = Command::new(chromium)
