@@ -239,7 +239,7 @@ fn a_browser_shows_searches_unfolds_and_follows() {
     let event = |name: &str, track, start| Event { name: name.into(), track, start, time: 3.0 };
     let events = vec![event("call @layer", "host", 0.0), event("matmul", "card", 4.0)];
     // A function that most passes leave alone, long enough to be folded.
-    let step = |i: usize| format!("  %{i} = arith.{} %{}, %x : i32\n", if i % 2 == 0 { "muli" } else { "addi" }, i - 1);
+    let step = |i: usize| format!("  %{i} = arith.{} %{}, %x : i32\n", if i.is_multiple_of(2) { "muli" } else { "addi" }, i - 1);
     let steps: String = (1..60).map(step).collect();
     let kept = format!("func.func @kept(%x: i32, %0: i32) -> i32 {{\n{steps}  return %59 : i32\n}}\n");
     let file = page_of(&format!("{LAYER}\n{kept}"), folder.path(), GPU, Some(Run { events, ..Run::default() }));
