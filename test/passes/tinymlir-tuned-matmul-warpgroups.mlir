@@ -2,7 +2,7 @@
 // RUN: FileCheck %s < %t.mlir
 // RUN: tinymlir-opt %s --tinymlir-gpu-outline="schedule=fast chip=sm_90 precision=tf32" | FileCheck %s --check-prefix=PORTABLE
 // RUN: %if ptxas %{ tinymlir-opt %t.mlir --tinymlir-lower-gpu="format=bin chip=sm_90a" -o /dev/null %}
-// RUN: tinymlir-opt %t.mlir --tinymlir-lower-gpu=chip=sm_90a | FileCheck %s --check-prefix=LOWERED
+// RUN: %if ptxas %{ tinymlir-opt %t.mlir --tinymlir-lower-gpu=chip=sm_90a | FileCheck %s --check-prefix=LOWERED %}
 
 // Products on the tensor cores of sm_90a: halves with any layout, f32 as tf32 where B lies N x K.
 // CHECK-DAG: gpu.func @matmul_wgmma_bf16_{{[0-9x]+}}_epilogue({{.*}}memref<?x?x?x?xbf16
