@@ -3,7 +3,10 @@
 use crate::{costs::short_type, state::Sources};
 use serde::Serialize;
 use std::collections::BTreeMap;
-use tinymlir_passes::ir::{Op, Value};
+use tinymlir_passes::{
+    device::VIEWS,
+    ir::{Op, Value},
+};
 
 /// One launch in the host's code.
 #[derive(Clone, Debug, Serialize)]
@@ -55,7 +58,7 @@ fn launch(op: Op, kernels: &BTreeMap<String, Op>, sources: &mut Sources) -> Laun
     let declared = kernels.get(&kernel).map_or(Some(0), |f| workgroup_bytes(*f));
     let mut shapes: Vec<String> = Vec::new();
     for argument in group(11).iter().filter(|v| v.ty().is_memref()) {
-        let shape = short_type(tinymlir_passes::device::source(*argument));
+        let shape = short_type(buffer_under(*argument));
         if !shapes.contains(&shape) {
             shapes.push(shape);
         }
@@ -69,6 +72,14 @@ fn launch(op: Op, kernels: &BTreeMap<String, Op>, sources: &mut Sources) -> Laun
         shapes: shapes.join(", "),
         shared: declared.zip(dynamic).map(|(a, b)| a + b),
     }
+}
+
+/// The buffer under views of it; not the arena that a buffer is a part of.
+fn buffer_under(mut value: Value) -> Value {
+    while let Some(def) = value.def().filter(|d| !d.is("memref.view") && VIEWS.contains(&d.name().as_str())) {
+        value = def.operand(0);
+    }
+    value
 }
 
 fn constant(value: Value) -> Option<i64> {

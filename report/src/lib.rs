@@ -10,6 +10,7 @@ mod help;
 mod kernels;
 mod opt;
 mod page;
+mod picture;
 mod plan;
 mod ptxas;
 mod record;

@@ -3,7 +3,7 @@
 //! One file: `page/page.html` is its template, `page/style.css` and `page/view.js` are put into it, and so is the data.
 
 use crate::{
-    plan::Plan,
+    picture::picture,
     ptxas::usage,
     record::{Recording, Snapshot},
     rows::{Row, is_ours, rows},
@@ -209,44 +209,6 @@ fn pack(text: &str) -> Result<String> {
     let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best());
     encoder.write_all(text.as_bytes()).context("cannot compress the page's data")?;
     Ok(STANDARD.encode(encoder.finish().context("cannot compress the page's data")?))
-}
-
-/// The picture of a plan: a bar for each buffer, from its allocation to its end along x, as high as it is large.
-fn picture(plan: &Plan) -> Value {
-    const WIDTH: f64 = 1200.0;
-    const HEIGHT: f64 = 420.0;
-    let x = |at: usize| WIDTH * at as f64 / plan.length.max(1) as f64;
-    let y = |bytes: u64| HEIGHT * bytes as f64 / plan.extent.max(1) as f64;
-    let bars: Vec<Value> = plan
-        .buffers
-        .iter()
-        .map(|b| {
-            json!({
-                "x": format!("{:.2}", x(b.from)),
-                "width": format!("{:.2}", (x(b.to) - x(b.from)).max(1.0)),
-                "y": format!("{:.2}", HEIGHT - y(b.offset + b.bytes)),
-                "height": format!("{:.2}", y(b.bytes).max(0.6)),
-                "family": b.family,
-                "source": b.source,
-                "label": if x(b.to) - x(b.from) > 90.0 && y(b.bytes) > 14.0 { b.shape.clone() } else { String::new() },
-                "title": format!("{} · {} · used from operation {} to {} of {}, freed at {}", b.shape, si(b.bytes as f64, "B"), b.from, b.to - 1, plan.length, b.freed),
-            })
-        })
-        .collect();
-    // What is there at each operation.
-    let mut line = String::new();
-    for at in 0..=plan.length {
-        let there: u64 = plan.buffers.iter().filter(|b| b.from <= at && at < b.to).map(|b| b.bytes).sum();
-        line += &format!("{}{:.1},{:.1} ", if at == 0 { "M" } else { "L" }, x(at), HEIGHT - y(there));
-    }
-    let ticks: Vec<Value> = (0..=4)
-        .map(|i| json!({ "y": format!("{:.1}", HEIGHT - HEIGHT * f64::from(i) / 4.0), "label": si(plan.extent as f64 * f64::from(i) / 4.0, "B") }))
-        .collect();
-    json!({
-        "function": plan.function, "bars": bars, "line": line.trim_end(), "width": WIDTH, "height": HEIGHT, "ticks": ticks,
-        "peak": si(plan.peak as f64, "B"), "held": si(plan.held as f64, "B"), "extent": si(plan.extent as f64, "B"), "total": si(plan.total as f64, "B"),
-        "arguments": si(plan.arguments as f64, "B"), "count": plan.buffers.len(), "unknown": plan.unknown,
-    })
 }
 
 #[cfg(test)]

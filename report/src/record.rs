@@ -118,12 +118,24 @@ impl Recording {
         self.snapshots.push(Snapshot { title: title.to_owned(), language: "mlir", text, hunks });
     }
 
+    /// Looks where the buffers are. Planned memory stays in the picture when it was lowered further.
+    pub fn plan(&mut self, module: Op) {
+        for plan in plans(module, &self.costs, &mut self.sources) {
+            match self.plans.iter_mut().find(|p| p.function == plan.function) {
+                Some(known) if plan.has_arena() => *known = plan,
+                Some(_) => {}
+                None => self.plans.push(plan),
+            }
+        }
+    }
+
     fn examine(&mut self, module: Op) {
         let costs = costs(module, &mut self.sources);
         if costs.len() >= self.costs.len() && !costs.is_empty() {
             self.costs = costs;
-            self.plans = plans(module, &mut self.sources);
+            self.plans.clear();
         }
+        self.plan(module);
         let launches = launches(module, &mut self.sources);
         if !launches.is_empty() {
             self.launches = launches;

@@ -220,6 +220,10 @@ impl Observer for Watch {
         if changed && self.by_pass && self.follow.running.is_empty() && self.show.report.is_some() && succeeded {
             self.recording.snapshot_of_pass(pass, op.outermost(), &self.follow.text);
         }
+        // Where the rest of a pipeline lowers memory, no stage shows its plan.
+        if changed && pass == "tinymlir-plan-memory" && self.show.report.is_some() && succeeded {
+            self.recording.plan(op.outermost());
+        }
         if !changed && self.idle.last().is_none_or(|last| last != pass) {
             self.idle.push(pass.to_owned());
         }

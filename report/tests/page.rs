@@ -104,6 +104,54 @@ fn the_plan_is_drawn() {
     let svg = between(&page, "<svg ", "</svg>");
     assert!(svg.matches("<rect ").count() >= 2 && svg.contains("8x32xf32"), "{svg}");
     assert!(between(&page, "<dt>in use at once</dt>", "</dd>").contains("kB"));
+    assert!(!page.contains("class=\"arena\""));
+}
+
+/// Four buffers one after the other, of which two are alive at a time.
+const CHAIN: &str = "func.func @chain(%x: memref<4x64xf32>, %y: memref<4x64xf32>) {
+  %a = memref.alloc() : memref<4x64xf32>
+  linalg.exp ins(%x : memref<4x64xf32>) outs(%a : memref<4x64xf32>)
+  %b = memref.alloc() : memref<4x64xf32>
+  linalg.tanh ins(%a : memref<4x64xf32>) outs(%b : memref<4x64xf32>)
+  %c = memref.alloc() : memref<4x64xf32>
+  linalg.exp ins(%b : memref<4x64xf32>) outs(%c : memref<4x64xf32>)
+  linalg.tanh ins(%c : memref<4x64xf32>) outs(%y : memref<4x64xf32>)
+  memref.dealloc %a : memref<4x64xf32>
+  memref.dealloc %b : memref<4x64xf32>
+  memref.dealloc %c : memref<4x64xf32>
+  return
+}
+";
+
+#[test]
+fn an_arena_is_drawn_with_its_size_and_its_bound() {
+    for gpu in [false, true] {
+        let folder = tempfile::tempdir().unwrap();
+        let stages: &[(&str, &str)] = match gpu {
+            // The loops are gone where the plan is made, and the views soon after.
+            true => &[("outlined", "tinymlir-gpu-outline{memory=device}")],
+            false => &[("planned", "tinymlir-plan-memory"), ("lowered", "tinymlir-lower-cpu")],
+        };
+        let page = std::fs::read_to_string(page_of(CHAIN, folder.path(), stages, None)).unwrap();
+        let plan = between(&page, "<figure class=\"plan\">", "</figure>");
+        // The first and the third are at the same place, under the second.
+        assert!(between(plan, "<dt>its size</dt>", "</div>").contains("2.05 kB"), "{plan}");
+        assert!(between(plan, "<dt>bound: in use at once</dt>", "</div>").contains("2.05 kB"), "{plan}");
+        assert!(between(plan, "<dt>without sharing</dt>", "</div>").contains("3.07 kB"), "{plan}");
+        assert!(plan.contains("class=\"arena\"") && !plan.contains("above the bound"), "{plan}");
+        let places: Vec<&str> =
+            plan.split(" · at byte ").skip(1).map(|rest| rest.split(" used in ").next().unwrap()).collect();
+        assert_eq!(places, ["0 of the arena ·", "1024 of the arena ·", "0 of the arena ·"]);
+        let steps: Vec<&str> =
+            plan.split("used in steps ").skip(1).map(|rest| rest.split('<').next().unwrap()).collect();
+        assert_eq!(steps, ["1 to 2 of 4", "2 to 3 of 4", "3 to 4 of 4"]);
+        assert_eq!(plan.matches("class=\"bar elementwise\"").count(), 3, "{plan}");
+        if gpu {
+            // A kernel's buffers are those in the arena.
+            assert!(between(&page, "<table id=\"kernel-table\">", "</table>").contains("4x64xf32"));
+            assert!(plan.contains("Arena of device memory"));
+        }
+    }
 }
 
 #[test]
@@ -239,7 +287,9 @@ fn a_browser_shows_searches_unfolds_and_follows() {
     let event = |name: &str, track, start| Event { name: name.into(), track, start, time: 3.0 };
     let events = vec![event("call @layer", "host", 0.0), event("matmul", "card", 4.0)];
     // A function that most passes leave alone, long enough to be folded.
-    let step = |i: usize| format!("  %{i} = arith.{} %{}, %x : i32\n", if i.is_multiple_of(2) { "muli" } else { "addi" }, i - 1);
+    let step = |i: usize| {
+        format!("  %{i} = arith.{} %{}, %x : i32\n", if i.is_multiple_of(2) { "muli" } else { "addi" }, i - 1)
+    };
     let steps: String = (1..60).map(step).collect();
     let kept = format!("func.func @kept(%x: i32, %0: i32) -> i32 {{\n{steps}  return %59 : i32\n}}\n");
     let file = page_of(&format!("{LAYER}\n{kept}"), folder.path(), GPU, Some(Run { events, ..Run::default() }));

@@ -1,0 +1,100 @@
+//! The picture of a plan: a lane for each arena and one for the buffers outside of them; along x the function's course,
+//! along y bytes.
+
+use crate::{
+    page::si,
+    plan::{Buffer, Lane, Plan},
+};
+use serde_json::{Value, json};
+
+const WIDTH: f64 = 1200.0;
+/// Of the highest lane.
+const HEIGHT: f64 = 420.0;
+/// Of one with few bytes.
+const LEAST: f64 = 64.0;
+/// Between lanes, for the name of the next.
+const GAP: f64 = 44.0;
+
+/// What the page's template draws.
+pub fn picture(plan: &Plan) -> Value {
+    let most = plan.lanes.iter().map(|l| l.extent).max().unwrap_or(1).max(1) as f64;
+    let mut top = 0.0;
+    let lanes: Vec<Value> = plan
+        .lanes
+        .iter()
+        .map(|lane| {
+            top += GAP;
+            let height = (HEIGHT * lane.extent as f64 / most).max(LEAST);
+            let drawn = draw(plan, lane, top, height);
+            top += height;
+            drawn
+        })
+        .collect();
+    json!({
+        "function": plan.function, "width": WIDTH, "height": top, "lanes": lanes, "length": plan.length,
+        "arguments": si(plan.arguments as f64, "B"), "unknown": plan.unknown, "planned": plan.has_arena(),
+    })
+}
+
+fn draw(plan: &Plan, lane: &Lane, top: f64, height: f64) -> Value {
+    let x = |at: usize| WIDTH * at as f64 / plan.length.max(1) as f64;
+    let h = |bytes: u64| height * bytes as f64 / lane.extent.max(1) as f64;
+    let y = |bytes: u64| top + height - h(bytes);
+    let size = |bytes: u64| si(bytes as f64, "B");
+    let bar = |b: &Buffer| {
+        let place = match lane.arena {
+            Some(_) => format!("at byte {} of the arena", b.offset),
+            None => format!("freed after {}", b.freed),
+        };
+        // As much of the type as the bar is wide enough for.
+        let room = ((x(b.to) - x(b.from) - 10.0) / 6.1).max(0.0) as usize;
+        let label = if b.shape.chars().count() <= room && h(b.bytes) > 14.0 { b.shape.clone() } else { String::new() };
+        json!({
+            "x": format!("{:.2}", x(b.from)),
+            "width": format!("{:.2}", (x(b.to) - x(b.from)).max(1.0)),
+            "y": format!("{:.2}", y(b.offset + b.bytes)),
+            "height": format!("{:.2}", h(b.bytes).max(0.6)),
+            "family": b.family,
+            "source": b.source,
+            "label": label,
+            "title": format!("{} · {} · {} · used in steps {} to {} of {}", b.shape, size(b.bytes), place, b.from + 1, b.to, plan.length),
+        })
+    };
+    // What is there at each operation, as stairs.
+    let mut line = String::new();
+    let mut last = None;
+    for at in 0..plan.length.max(1) {
+        let there: u64 = lane.buffers.iter().filter(|b| b.from <= at && at < b.to).map(|b| b.bytes).sum();
+        if last != Some(there) {
+            line += &format!(
+                "{}{:.1}V{:.1}",
+                if at == 0 { format!("M0,{:.1}H", y(there)) } else { "H".into() },
+                x(at),
+                y(there)
+            );
+        }
+        last = Some(there);
+    }
+    line += &format!("H{WIDTH}");
+    let ticks: Vec<Value> = (0..=4)
+        .filter(|i| height > 2.0 * LEAST || i % 4 == 0)
+        .map(|i| {
+            let bytes = lane.extent as f64 * f64::from(i) / 4.0;
+            json!({ "y": format!("{:.1}", top + height * (1.0 - f64::from(i) / 4.0)), "label": si(bytes, "B") })
+        })
+        .collect();
+    let count = lane.buffers.len();
+    let title = match (lane.arena, lane.device) {
+        (Some(_), true) => format!("Arena of device memory, {count} buffers"),
+        (Some(_), false) => format!("Arena, {count} buffers"),
+        (None, _) if plan.has_arena() => format!("Allocations of their own, {count} buffers"),
+        (None, _) => format!("{count} buffers"),
+    };
+    json!({
+        "title": title, "arena": lane.arena.map(size), "count": count,
+        "bars": lane.buffers.iter().map(bar).collect::<Vec<_>>(), "line": line, "ticks": ticks,
+        "top": format!("{top:.1}"), "height": format!("{height:.1}"), "bound": format!("{:.1}", y(lane.peak)),
+        "peak": size(lane.peak), "held": size(lane.held), "extent": size(lane.extent), "total": size(lane.total),
+        "over": 100.0 * lane.extent as f64 / lane.peak.max(1) as f64 - 100.0,
+    })
+}
