@@ -20,6 +20,7 @@ pub mod pipelines;
 mod product_call;
 mod products;
 mod prologue;
+mod row_runs;
 mod row_text;
 mod row_tile;
 mod row_writer;
@@ -71,6 +72,7 @@ passes! {
     tinymlir_plan_memory,
     tinymlir_reassociate_reductions,
     tinymlir_record_signatures,
+    tinymlir_row_blocks,
     tinymlir_row_kernels,
     tinymlir_split_fills,
     tinymlir_thread_loops,

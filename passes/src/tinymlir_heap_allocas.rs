@@ -3,7 +3,8 @@
 //! A thread's stack has 8 MiB as a rule; `memref.alloca` of more ends in a segmentation fault. One of more than `max-bytes`
 //! bytes, or of dynamic size, becomes `memref.alloc` with a `memref.dealloc` at the end of its block. A smaller one inside a
 //! loop, which would take new space in every iteration until the function returns, moves to the start of the function.
-//! Kernels are left alone. Runs first in the lowering for the CPU.
+//! Kernels are left alone. Runs in the lowering for the CPU once threads have their parts of parallel loops, so that a buffer
+//! inside of one is each thread's own.
 //!
 //! It refuses a large or dynamic one that is passed out of its block, since nothing says there where it ends.
 

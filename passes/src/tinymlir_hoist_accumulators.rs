@@ -69,7 +69,7 @@ fn updates(found: Op) -> Vec<Update> {
         let parameter = v.block_argument().filter(|(block, _)| block.parent().is("func.func"));
         parameter.is_some_and(|(block, i)| block.parent().arg_attr(i, DISTINCT).is_some())
     };
-    let fresh = |v: Value| distinct(v) || v.def().is_some_and(|d| d.is("memref.alloc"));
+    let fresh = |v: Value| distinct(v) || v.def().is_some_and(|d| d.is("memref.alloc") || d.is("memref.alloca"));
     // An argument of the function cannot be what the function allocates; a value from anywhere else might be.
     let argument = |v: Value| v.block_argument().is_some_and(|(block, _)| block.parent().is("func.func"));
     if !touched.iter().all(|v| fresh(*v) || argument(*v) || v.def().is_some_and(|d| d.is("memref.get_global"))) {

@@ -103,7 +103,7 @@ fn outline(module: Op, op: Op, inputs: &[Value], name: &str) -> Result<Op, Strin
     for (i, input) in inputs.iter().enumerate().filter(|(_, v)| v.ty().is_memref()) {
         let root = source(*input);
         let others = inputs.iter().enumerate().filter(|(j, v)| *j != i && source(**v) == root).count();
-        if others == 0 && root.def().is_some_and(|d| d.is("memref.alloc")) {
+        if others == 0 && root.def().is_some_and(|d| d.is("memref.alloc") || d.is("memref.alloca")) {
             function.set_arg_attr(i, DISTINCT, Attr::unit(module.ctx()));
         }
     }
