@@ -75,7 +75,7 @@ pub fn lower_to_watched<'a>(
 fn show_code(context: &Context, module: &Module, options: &Options, watch: &mut Watch) -> Result<()> {
     if watch.reports() {
         watch.foreign_stage(Stage::Llvm.name(), "llvm", &engine::llvm_ir(context, module)?);
-        if let Target::Gpu { .. } = options.target {
+        if let Target::Gpu { emulate: false, .. } = options.target {
             watch.foreign_stage(Stage::Ptx.name(), "ptx", &ptx(module)?);
         }
     }
@@ -97,7 +97,7 @@ pub fn compile_watched<'a>(
     mut watch: Option<&mut Watch>,
 ) -> Result<Executable> {
     let source = source.into();
-    if let Target::Gpu { .. } = options.target {
+    if options.target.memory().is_some() {
         engine::gpu_chip()?;
     }
     let mut phases = Phases::default();
@@ -184,7 +184,8 @@ fn lower(
     match &options.target {
         Target::Cpu if matches!(stage, Stage::Outlined | Stage::Ptx) => bail!("the CPU target has no stage `{stage}`"),
         Target::Cpu => pipelines.push((Stage::Lowered, "tinymlir-lower-cpu".to_owned())),
-        Target::Gpu { memory, schedule, precision, .. } => {
+        Target::Gpu { emulate: true, .. } if stage == Stage::Ptx => bail!("emulated kernels have no stage `{stage}`"),
+        Target::Gpu { memory, schedule, precision, emulate, .. } => {
             let memory = match memory {
                 Memory::Managed => "managed",
                 Memory::Device => "device",
@@ -197,7 +198,11 @@ fn lower(
                     "tinymlir-gpu-outline{{memory={memory} schedule={schedule} chip={chip} precision={precision}}}"
                 ),
             ));
-            pipelines.push((Stage::Lowered, format!("tinymlir-lower-gpu{{chip={chip}}}")));
+            let lowered = match emulate {
+                true => format!("tinymlir-lower-gpu{{chip={chip} format=nvvm}},tinymlir-emulate-gpu"),
+                false => format!("tinymlir-lower-gpu{{chip={chip}}}"),
+            };
+            pipelines.push((Stage::Lowered, lowered));
         }
     }
     let mut warnings = Vec::new();

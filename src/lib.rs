@@ -19,6 +19,7 @@ pub use tinymlir_report as look;
 use tinymlir_report::did_you_mean;
 /// The GPU of this machine: whether there is one, its name, what was launched on it.
 pub use tinymlir_runtime::cuda;
+pub use tinymlir_runtime::emulate::set_reverse;
 /// How many threads compiled code runs on.
 pub use tinymlir_runtime::threads::{set_threads, threads};
 pub use version::version;

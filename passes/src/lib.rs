@@ -10,6 +10,7 @@ mod dialects;
 pub use dialects::EVERY as EVERY_DIALECT;
 #[cfg(test)]
 mod docs;
+mod emulation;
 pub mod epilogue;
 pub mod host;
 pub mod ir;
@@ -57,6 +58,7 @@ passes! {
     tinymlir_decompose,
     tinymlir_dependent_launches,
     tinymlir_drop_writable_results,
+    tinymlir_emulate_gpu,
     tinymlir_entry_arguments,
     tinymlir_expand_math,
     tinymlir_fuse,

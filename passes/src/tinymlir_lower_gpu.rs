@@ -19,7 +19,7 @@ pub static PASS: Pass = Pass {
     anchor: "builtin.module",
     options: &[
         Opt::string("chip", "sm_80", "The target chip, such as sm_75 or sm_90a"),
-        Opt::string("format", "isa", "What is embedded: isa (PTX) or bin (cubin, by the toolkit's ptxas)"),
+        Opt::string("format", "isa", "What is embedded: isa (PTX), bin (cubin, by the toolkit's ptxas), or nothing: nvvm leaves gpu.module"),
         Opt::string("toolkit", "", "The folder that holds nvvm/libdevice and bin/ptxas"),
     ],
     statistics: &[],
@@ -82,10 +82,11 @@ fn run(cx: &PassCx, module: Op) -> PassResult {
         return Err(cx.error(module, &format!("cannot be lowered: chip '{chip}' is none of {known}")));
     };
     let format = cx.string("format");
-    if !["isa", "bin"].contains(&format.as_str()) {
-        return Err(cx.error(module, &format!("cannot be lowered: format '{format}' is neither isa nor bin")));
+    if !["isa", "bin", "nvvm"].contains(&format.as_str()) {
+        return Err(cx.error(module, &format!("cannot be lowered: format '{format}' is none of isa, bin, nvvm")));
     }
-    let toolkit = cx.check(module, toolkit(&cx.string("toolkit"), &format))?;
+    let embeds = format != "nvvm";
+    let toolkit = if embeds { cx.check(module, toolkit(&cx.string("toolkit"), &format))? } else { PathBuf::new() };
     module.find(&["gpu.func"]).into_iter().try_for_each(|kernel| check_workgroup_memory(cx, kernel))?;
 
     legalize_names(module);
@@ -105,7 +106,7 @@ fn run(cx: &PassCx, module: Op) -> PassResult {
     )?;
     for kernels in module.find(&["gpu.module"]) {
         exact_roots(cx, kernels)?;
-        if number(&chip) >= 90 {
+        if embeds && number(&chip) >= 90 {
             opaque_negations(cx, kernels)?;
         }
         check_lowered(cx, kernels)?;
@@ -118,6 +119,9 @@ fn run(cx: &PassCx, module: Op) -> PassResult {
     let host = HOST_TO_LLVM.replace("convert-index-to-llvm", "gpu-to-llvm,convert-index-to-llvm");
     cx.run_pipeline(&host, module)?;
     check_host(cx, module)?;
+    if !embeds {
+        return Ok(());
+    }
     cx.run_pipeline(&format!("gpu-module-to-binary{{format={format} toolkit={}}}", toolkit.display()), module)
 }
 

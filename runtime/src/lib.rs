@@ -1,4 +1,4 @@
-//! What code compiled by tinymlir calls while it runs: memory, printing, failure, BLAS and CUDA.
+//! What code compiled by tinymlir calls while it runs: memory, printing, failure, BLAS, CUDA and kernels on the CPU.
 //!
 //! Free of MLIR. The engine registers [`symbols`] with its JIT; stock `mlir-runner --shared-libs=`
 //! loads the same functions from `libtinymlir_runtime.so`, which exports each under its own name.
@@ -7,6 +7,7 @@
 
 pub mod blas;
 pub mod cuda;
+pub mod emulate;
 pub mod host;
 mod memref;
 pub mod threads;
@@ -28,6 +29,7 @@ pub fn symbols() -> Vec<Symbol> {
     table.extend(blas::symbols());
     table.extend(threads::symbols());
     table.extend(cuda::symbols());
+    table.extend(emulate::symbols());
     table
 }
 

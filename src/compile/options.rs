@@ -13,7 +13,7 @@ pub enum Target {
     Cpu,
     /// An NVIDIA GPU, with the CPU as its host.
     Gpu {
-        /// As NVPTX names it, such as `sm_90`; without one, that of the card here, or `sm_80` where there is none.
+        /// As NVPTX names it, such as `sm_90`; without one, that of the card here, or `sm_80` where there is none or it is emulated.
         chip: Option<String>,
         /// Where buffers lie.
         memory: Memory,
@@ -21,6 +21,8 @@ pub enum Target {
         schedule: Schedule,
         /// How fast kernels may round products of f32.
         precision: Precision,
+        /// Whether kernels run on the CPU, thread by thread.
+        emulate: bool,
     },
 }
 
@@ -59,9 +61,10 @@ impl fmt::Display for Target {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         match self {
             Target::Cpu => write!(f, "CPU ({})", engine::host_cpu().split(',').next().unwrap_or_default()),
-            Target::Gpu { schedule, precision, .. } => {
+            Target::Gpu { schedule, precision, emulate, .. } => {
                 let chip = self.chip().unwrap_or_default();
-                write!(f, "{chip}, {} kernels, {}", schedule.name(), precision.name())
+                let emulated = if *emulate { ", emulated" } else { "" };
+                write!(f, "{chip}, {} kernels, {}{emulated}", schedule.name(), precision.name())
             }
         }
     }
@@ -73,6 +76,8 @@ impl Target {
         match self {
             Target::Cpu => None,
             Target::Gpu { chip: Some(chip), .. } => Some(chip.clone()),
+            // Its kernels do without warpgroups, which are not emulated.
+            Target::Gpu { emulate: true, .. } => Some("sm_80".to_owned()),
             // With what only this chip has: its warpgroups' products.
             Target::Gpu { .. } => Some(match engine::gpu_chip() {
                 Ok(chip) if chip == "sm_90" => "sm_90a".to_owned(),
@@ -82,10 +87,10 @@ impl Target {
         }
     }
 
-    /// Where arrays lie that kernels read; `None` for a target without kernels.
+    /// Where arrays lie that a GPU reads; `None` for a target without one.
     pub fn memory(&self) -> Option<cuda::Memory> {
         match self {
-            Target::Cpu => None,
+            Target::Cpu | Target::Gpu { emulate: true, .. } => None,
             Target::Gpu { memory: Memory::Managed, .. } => Some(cuda::Memory::Managed),
             Target::Gpu { memory: Memory::Device, .. } => Some(cuda::Memory::Device),
         }

@@ -104,9 +104,10 @@ pub fn bench(
     }
     let target = match &options.target {
         Target::Cpu => "cpu".to_string(),
+        Target::Gpu { emulate: true, .. } => "emulated".to_string(),
         Target::Gpu { .. } => gpu_chip()?,
     };
-    let gpu = target != "cpu";
+    let gpu = options.target.memory().is_some();
     let mut session = Session::new(model, options.clone(), Mode::Cached { window: Some(window) })?;
     let works = plan.prefill.iter().map(|n| (*n, 0)).chain(plan.decode.iter().map(|position| (1, *position)));
     for (index, (tokens, position)) in works.enumerate() {

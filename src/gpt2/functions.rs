@@ -193,6 +193,7 @@ mod tests {
             memory: Memory::Device,
             schedule: Schedule::Fast,
             precision: Precision::default(),
+            emulate: false,
         };
         let made = |layers: usize, target: &Target, stage: Stage, op: &str| {
             let config = Config { layers, ..config.clone() };

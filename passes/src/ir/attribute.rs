@@ -160,6 +160,15 @@ impl Attr {
             })
         }
     }
+    /// The values of a `array<i32: ...>`, such as how many operands belong to each part of an operation.
+    pub fn as_i32_array(self) -> Option<Vec<i32>> {
+        // SAFETY: as above, within the number of elements.
+        unsafe {
+            mlirAttributeIsADenseI32Array(self.0).then(|| {
+                (0..mlirDenseArrayGetNumElements(self.0)).map(|i| mlirDenseI32ArrayGetElement(self.0, i)).collect()
+            })
+        }
+    }
     /// Whether it stands for elements that the file does not hold: a resource that was left out when it was printed.
     pub fn is_missing_resource(self) -> bool {
         // SAFETY: a live attribute.

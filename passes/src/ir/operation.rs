@@ -150,6 +150,15 @@ impl Op {
         // SAFETY: as above; absent is null.
         Attr::some(unsafe { mlirOperationGetAttributeByName(self.0, string_ref(name)) })
     }
+    /// The names of its attributes, inherent ones included.
+    pub fn attr_names(self) -> Vec<String> {
+        // SAFETY: as above, within the number of attributes.
+        unsafe {
+            (0..mlirOperationGetNumAttributes(self.0))
+                .map(|i| to_string(mlirIdentifierStr(mlirOperationGetAttribute(self.0, i).name)))
+                .collect()
+        }
+    }
     /// Sets an attribute.
     pub fn set_attr(self, name: &str, value: Attr) {
         // SAFETY: as above.

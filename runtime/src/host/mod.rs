@@ -15,7 +15,9 @@ mod verify;
 
 pub use fail::fail;
 pub(crate) use fail::with_values;
-pub use memory::{free_if_live, is_live, live_allocations, live_bytes};
+pub use memory::{
+    _mlir_memref_to_llvm_aligned_alloc, _mlir_memref_to_llvm_free, free_if_live, is_live, live_allocations, live_bytes,
+};
 
 use crate::Symbol;
 

@@ -4,10 +4,10 @@ mod progress;
 
 pub use progress::{Bar, Spinner};
 
-use clap::{ArgAction, Args};
+use clap::{ArgAction, Args, ValueEnum};
 use tinymlir::{
     compile::{Memory, Options, Precision, Schedule, Target},
-    set_threads,
+    set_reverse, set_threads,
 };
 
 /// `--help` that fits on a screen, and `--help-all`. The command disables clap's own help flag; arguments that only the
@@ -40,6 +40,10 @@ pub struct Device {
     /// How fast kernels may round products of f32: fp32, or tf32 on tensor cores [default: fp32]
     #[arg(long, value_name = "HOW", requires = "schedule", hide_short_help = true)]
     precision: Option<Precision>,
+    /// Run the GPU's kernels on the CPU, thread by thread, for their numbers where there is no card; the threads of a block in
+    /// ascending order between two barriers, or the reverse
+    #[arg(long, value_name = "ORDER", num_args = 0..=1, require_equals = true, default_missing_value = "ascending", requires = "gpu")]
+    emulate: Option<Order>,
     /// How many threads compute, of the CPU's loops and products alike [default: one for each processor]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..), hide_short_help = true)]
     threads: Option<u16>,
@@ -48,10 +52,19 @@ pub struct Device {
     no_cache: bool,
 }
 
+/// In which order the threads of an emulated block run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Order {
+    /// From the first to the last.
+    Ascending,
+    /// From the last to the first.
+    Reverse,
+}
+
 impl Device {
-    /// Whether code is for a GPU.
+    /// Whether code runs on a GPU.
     pub fn gpu(&self) -> bool {
-        self.gpu
+        self.gpu && self.emulate.is_none()
     }
 
     /// The options to compile with; sets the number of threads where one is given.
@@ -59,12 +72,14 @@ impl Device {
         if let Some(threads) = self.threads {
             set_threads(threads.into());
         }
+        set_reverse(self.emulate == Some(Order::Reverse));
         let target = match self.gpu {
             true => Target::Gpu {
                 chip: self.chip.clone(),
                 memory: self.memory.unwrap_or_default(),
                 schedule: self.schedule.unwrap_or_default(),
                 precision: self.precision.unwrap_or_default(),
+                emulate: self.emulate.is_some(),
             },
             false => Target::Cpu,
         };

@@ -89,6 +89,9 @@ struct Programs {
     /// Compile for the GPU
     #[arg(long)]
     gpu: bool,
+    /// Run the GPU's kernels on the CPU, thread by thread
+    #[arg(long, requires = "gpu")]
+    emulate: bool,
     /// Kernels for the GPU: simple or fast
     #[arg(long, default_value = "simple")]
     schedule: Schedule,
@@ -137,7 +140,8 @@ pub fn main() -> ExitCode {
 fn programs(flags: &Programs) -> Result<bool> {
     let target = match flags.gpu {
         true => {
-            Target::Gpu { chip: None, memory: flags.memory, schedule: flags.schedule, precision: Default::default() }
+            let &Programs { memory, schedule, emulate, .. } = flags;
+            Target::Gpu { chip: None, memory, schedule, precision: Default::default(), emulate }
         }
         false => Target::Cpu,
     };

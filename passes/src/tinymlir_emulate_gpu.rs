@@ -1,0 +1,314 @@
+//! `tinymlir-emulate-gpu`: kernels become functions of the host, and launches calls of an emulator that runs them.
+//!
+//! For their numbers where there is no card: in tests, and to learn from. Runs on what `tinymlir-lower-gpu{format=nvvm}`
+//! leaves, kernels in the NVVM dialect and host code in LLVM's. Each `gpu.launch_func` becomes a call of the runtime's
+//! `tinymlirEmulatedLaunch`, which runs each thread of a block by itself; what threads do together, and what tells them apart,
+//! are calls of the runtime (`runtime/src/emulate`); functions of libdevice become libm's of the same name. The host's memory
+//! is the device's. Shared memory is what the runtime gives a block: an access outside of it, and one of several elements that is
+//! not aligned, end the program.
+//!
+//! Refuses instructions of warpgroups, tensor maps, clusters and memory barriers (`mbarrier`), inline assembly, and calls of functions that
+//! nothing defines: those need a card.
+
+use crate::{
+    emulation::{RUNTIME, Rewriter, declare_called},
+    ir::{Attr, Op, Pass, PassCx, PassResult},
+    tinymlir_merge_kernels::launched,
+};
+use mlir_sys::*;
+use std::collections::{HashMap, HashSet};
+
+pub static PASS: Pass = Pass {
+    argument: "tinymlir-emulate-gpu",
+    description: "Turn kernels into functions that the runtime's emulator of a GPU runs on the CPU",
+    anchor: "builtin.module",
+    options: &[],
+    statistics: &[("kernels", "Kernels that became functions"), ("launches", "Launches that became calls")],
+    dialects: &[mlirGetDialectHandle__func__, mlirGetDialectHandle__llvm__],
+    run,
+};
+
+/// The bytes of an argument where a launch keeps it.
+const SLOT: usize = 16;
+/// Functions of a card's that the runtime has for the host's memory, under another name; the rest of `mgpu*` needs a card.
+const HOST: [&str; 13] = [
+    "mgpuMemAlloc",
+    "mgpuMemFree",
+    "mgpuMemcpy",
+    "mgpuMemset32",
+    "mgpuMemset16",
+    "mgpuStreamCreate",
+    "mgpuStreamDestroy",
+    "mgpuStreamSynchronize",
+    "mgpuStreamWaitEvent",
+    "mgpuEventCreate",
+    "mgpuEventDestroy",
+    "mgpuEventSynchronize",
+    "mgpuEventRecord",
+];
+/// A kernel as a function of the host.
+struct Kernel {
+    /// What takes the arguments from where a launch put them.
+    entry: String,
+    /// A text: how the kernel is called.
+    name: String,
+    shared_bytes: u64,
+}
+
+fn run(cx: &PassCx, module: Op) -> PassResult {
+    let mut kernels = HashMap::new();
+    for holder in module.body().into_iter().filter(|op| op.is("gpu.module")) {
+        adopt(cx, module, holder, &mut kernels)?;
+    }
+    for launch in module.find(&["gpu.launch_func"]) {
+        replace_launch(cx, module, launch, &kernels)?;
+        cx.count("launches");
+    }
+    for function in module.body().into_iter().filter(|op| op.is("llvm.func")) {
+        let Some(name) = function.symbol().filter(|name| name.starts_with("mgpu")) else { continue };
+        if !HOST.contains(&name.as_str()) {
+            return Err(cx.error(function, &format!("cannot be emulated: @{name} needs a card")));
+        }
+        module.rename(function, &name.replace("mgpu", "tinymlirEmulated"));
+    }
+    module.remove_attr("gpu.container_module");
+    Ok(())
+}
+
+/// Moves what a gpu.module holds to the module around it, its kernels rewritten, and erases it.
+fn adopt(cx: &PassCx, module: Op, holder: Op, kernels: &mut HashMap<(String, String), Kernel>) -> PassResult {
+    let holder_name = holder.symbol().unwrap_or_default();
+    let mut found = Vec::new();
+    for symbol in holder.body() {
+        let Some(old) = symbol.symbol() else { continue };
+        let declared = symbol.is("llvm.func") && symbol.blocks(0).is_empty();
+        if declared || ["tinymlir_fail", "tinymlir_failure"].contains(&old.as_str()) {
+            continue;
+        }
+        let free = |name: &String| module.lookup(name).is_none() && (*name == old || holder.lookup(name).is_none());
+        let new = std::iter::once(old.clone()).chain((0..).map(|i| format!("{old}_{i}"))).find(free);
+        let new = new.unwrap_or_default();
+        if new != old {
+            holder.rename(symbol, &new);
+        }
+        if symbol.is("llvm.func") {
+            found.push((symbol, old));
+        }
+    }
+    let shared = SharedMemory::of(holder);
+    for (function, old) in found {
+        let is_kernel = ["nvvm.kernel", "gpu.kernel"].iter().any(|name| function.attr(name).is_some());
+        let symbol = function.symbol().unwrap_or_default();
+        Rewriter::new(cx, module, holder, function, &shared.offsets).run()?;
+        make_private(function);
+        if is_kernel {
+            let entry = cx.check(function, define_entry(module, function, &symbol))?;
+            let name = declare_text(cx, module, function, &format!("{symbol}_name"), &old)?;
+            let shared_bytes = shared.bytes.get(&symbol).copied().unwrap_or(0);
+            kernels.insert((holder_name.clone(), old), Kernel { entry, name, shared_bytes });
+            cx.count("kernels");
+        }
+    }
+    for symbol in holder.body() {
+        let name = symbol.symbol().unwrap_or_default();
+        let shared = symbol.attr("addr_space").and_then(|a| a.as_int()) == Some(3);
+        let defined = !symbol.is("llvm.func") || !symbol.blocks(0).is_empty();
+        if symbol.is("llvm.func") | symbol.is("llvm.mlir.global")
+            && defined
+            && !shared
+            && !["tinymlir_fail", "tinymlir_failure"].contains(&name.as_str())
+        {
+            symbol.move_before(holder);
+        }
+    }
+    holder.erase();
+    Ok(())
+}
+
+/// Where each global in shared memory lies in a block's, and how much a kernel needs.
+struct SharedMemory {
+    offsets: HashMap<String, u64>,
+    bytes: HashMap<String, u64>,
+}
+
+impl SharedMemory {
+    /// Of a gpu.module. What a kernel or a function that it calls refers to does not overlap.
+    fn of(holder: Op) -> SharedMemory {
+        let functions: HashMap<String, Op> =
+            holder.body().into_iter().filter(|f| f.is("llvm.func")).filter_map(|f| Some((f.symbol()?, f))).collect();
+        let reached: HashMap<&String, HashSet<String>> =
+            functions.iter().map(|(name, function)| (name, references(*function, &functions))).collect();
+        let mut bytes: HashMap<String, u64> = HashMap::new();
+        let mut offsets = HashMap::new();
+        for global in holder.body().into_iter().filter(|g| g.is("llvm.mlir.global")) {
+            let (Some(name), Some(3)) = (global.symbol(), global.attr("addr_space").and_then(|a| a.as_int())) else {
+                continue;
+            };
+            let size = global.attr("global_type").and_then(|t| array_bytes(&t.to_string())).unwrap_or(0);
+            if size == 0 {
+                continue; // of a size that the launch gives
+            }
+            let alignment = global.attr("alignment").and_then(|a| a.as_int()).unwrap_or(16).max(16) as u64;
+            let users: Vec<&String> = reached.iter().filter(|(_, r)| r.contains(&name)).map(|(f, _)| *f).collect();
+            let end = users.iter().filter_map(|f| bytes.get(*f)).max().copied().unwrap_or(0);
+            let offset = end.next_multiple_of(alignment);
+            bytes.extend(users.into_iter().map(|f| (f.clone(), offset + size)));
+            offsets.insert(name, offset);
+        }
+        SharedMemory { offsets, bytes }
+    }
+}
+
+/// The globals that a function refers to, by itself or through what it calls.
+fn references(function: Op, functions: &HashMap<String, Op>) -> HashSet<String> {
+    let (mut seen, mut left, mut globals) = (HashSet::new(), vec![function], HashSet::new());
+    while let Some(function) = left.pop() {
+        for op in function.find(&["llvm.call", "llvm.mlir.addressof"]) {
+            let name = if op.is("llvm.call") { "callee" } else { "global_name" };
+            let Some(symbol) = op.attr(name).and_then(|a| a.as_symbol()) else { continue };
+            match functions.get(&symbol) {
+                Some(callee) if seen.insert(symbol.clone()) => left.push(*callee),
+                Some(_) => {}
+                None => drop(globals.insert(symbol)),
+            }
+        }
+    }
+    globals
+}
+
+/// The bytes of an array type of LLVM, `!llvm.array<4 x array<8 x f32>>`, or of an element.
+fn array_bytes(text: &str) -> Option<u64> {
+    let text = text.trim_start_matches("!llvm.");
+    if let Some(rest) = text.strip_prefix("array<") {
+        let (count, element) = rest.strip_suffix('>')?.split_once(" x ")?;
+        return Some(count.parse::<u64>().ok()? * array_bytes(element)?);
+    }
+    if let Some(rest) = text.strip_prefix("vector<") {
+        let (count, element) = rest.strip_suffix('>')?.split_once('x')?;
+        return Some(count.parse::<u64>().ok()? * array_bytes(element.trim())?);
+    }
+    let bits: u64 = text.trim_start_matches(|c: char| !c.is_ascii_digit()).parse().ok()?;
+    Some(bits.div_ceil(8))
+}
+
+/// Makes a kernel's function one of the host's, which nothing else calls.
+fn make_private(function: Op) {
+    for name in function.attr_names() {
+        if name.starts_with("nvvm.") || name.starts_with("gpu.") || name == "arg_attrs" {
+            function.remove_attr(&name);
+        }
+    }
+    let ctx = function.ctx();
+    if let Some(linkage) = Attr::parse(ctx, "#llvm.linkage<internal>") {
+        function.set_attr("linkage", linkage);
+    }
+    function.set_attr("sym_visibility", Attr::string(ctx, "private"));
+}
+
+/// Defines the function that takes a kernel's arguments from where a launch put them.
+fn define_entry(module: Op, kernel: Op, symbol: &str) -> Result<String, String> {
+    let arguments = kernel.blocks(0).first().map(|b| b.arguments()).unwrap_or_default();
+    let types: Vec<String> = arguments.iter().map(|a| a.ty().to_string()).collect();
+    let load = |(i, ty): (usize, &String)| {
+        format!(
+            "%p{i} = llvm.getelementptr %arguments[{}] : (!llvm.ptr) -> !llvm.ptr, i8\n%a{i} = llvm.load %p{i} : !llvm.ptr -> {ty}\n",
+            i * SLOT
+        )
+    };
+    let loads: String = types.iter().enumerate().map(load).collect();
+    let names: Vec<String> = (0..types.len()).map(|i| format!("%a{i}")).collect();
+    let entry = module.unique_symbol(&format!("{symbol}_entry"));
+    let function = module.define(&format!(
+        "llvm.func internal @{entry}(%arguments: !llvm.ptr) attributes {{sym_visibility = \"private\"}} {{\n{loads}\
+         llvm.call @{symbol}({}) : ({}) -> ()\nllvm.return\n}}\nllvm.func @{symbol}({})",
+        names.join(", "),
+        types.join(", "),
+        types.join(", "),
+    ))?;
+    function.set_loc(kernel.loc());
+    Ok(entry)
+}
+
+/// Adds a constant text to the module, which ends with a zero byte; its symbol.
+pub(crate) fn declare_text(cx: &PassCx, module: Op, at: Op, base: &str, text: &str) -> Result<String, crate::ir::Failed> {
+    let symbol = module.unique_symbol(base);
+    let bytes: String = text.bytes().map(|b| format!("\\{b:02X}")).collect();
+    let global = format!(
+        "llvm.mlir.global private constant @{symbol}(\"{bytes}\\00\") {{addr_space = 0 : i32}} : !llvm.array<{} x i8>",
+        text.len() + 1
+    );
+    cx.check(at, module.define(&global))?;
+    Ok(symbol)
+}
+
+/// Replaces a launch by a call of the emulator.
+fn replace_launch(cx: &PassCx, module: Op, launch: Op, kernels: &HashMap<(String, String), Kernel>) -> PassResult {
+    let kernel = launched(launch).and_then(|key| kernels.get(&key));
+    let kernel = cx.check(launch, kernel.ok_or("launches what is no kernel of this module".to_string()))?;
+    let segments = launch.attr("operandSegmentSizes").and_then(|s| s.as_i32_array()).unwrap_or_default();
+    let operands = launch.operands();
+    let [asynchronous, _, _, _, _, _, _, cx_, cy, cz, dynamic, count, _] = segments[..] else {
+        return Err(cx.error(launch, "cannot be emulated: its operands are of an unknown form"));
+    };
+    if cx_ + cy + cz > 0 {
+        return Err(cx.error(launch, "cannot be emulated: clusters need a card"));
+    }
+    let mut rest = operands.into_iter().skip(asynchronous as usize);
+    let sizes: Vec<_> = rest.by_ref().take(6).collect();
+    let dynamic = rest.by_ref().take(dynamic as usize).next();
+    let arguments: Vec<_> = rest.take(count as usize).collect();
+
+    let function = cx.check(launch, launch.parent_named("llvm.func").ok_or("is outside of a function".to_string()))?;
+    let first = function.blocks(0).first().and_then(|b| b.ops().first().copied());
+    let first = cx.check(launch, first.ok_or("is in an empty function".to_string()))?;
+    let bytes = arguments.len().max(1) * SLOT;
+    let text = format!(
+        "%n = llvm.mlir.constant({bytes} : i64) : i64\n%p = llvm.alloca %n x i8 {{alignment = 16 : i64}} : (i64) -> !llvm.ptr\nreturn %p : !llvm.ptr"
+    );
+    let slots = cx.check(launch, first.build_before(&[], "", &text))?[0];
+
+    let mut inputs = vec![("slots", slots)];
+    let names: Vec<String> = (0..sizes.len() + arguments.len()).map(|i| format!("a{i}")).collect();
+    inputs.extend(names.iter().map(String::as_str).zip(sizes.iter().chain(&arguments).copied()));
+    let mut text = String::new();
+    for (i, argument) in arguments.iter().enumerate() {
+        let ty = argument.ty().to_string();
+        text += &format!(
+            "%p{i} = llvm.getelementptr %slots[{}] : (!llvm.ptr) -> !llvm.ptr, i8\nllvm.store %a{}, %p{i} : {ty}, !llvm.ptr\n",
+            i * SLOT,
+            i + sizes.len()
+        );
+    }
+    let mut wide = Vec::new();
+    for (i, size) in sizes.iter().enumerate() {
+        if size.ty().is("i32") {
+            text += &format!("%w{i} = llvm.sext %a{i} : i32 to i64\n");
+            wide.push(format!("%w{i}"));
+        } else {
+            wide.push(format!("%a{i}"));
+        }
+    }
+    text += &format!(
+        "%kernel = llvm.mlir.addressof @{} : !llvm.ptr\n%name = llvm.mlir.addressof @{} : !llvm.ptr\n%static = llvm.mlir.constant({} : i64) : i64\n",
+        kernel.entry, kernel.name, kernel.shared_bytes
+    );
+    match dynamic {
+        Some(bytes) => {
+            inputs.push(("bytes", bytes));
+            text += "%dynamic = llvm.sext %bytes : i32 to i64\n";
+        }
+        None => text += "%dynamic = llvm.mlir.constant(0 : i64) : i64\n",
+    }
+    text += &format!(
+        "llvm.call @tinymlirEmulatedLaunch(%kernel, %name, {}, %static, %dynamic, %slots) : (!llvm.ptr, !llvm.ptr, i64, i64, i64, i64, i64, i64, i64, i64, !llvm.ptr) -> ()",
+        wide.join(", ")
+    );
+    let declarations = format!(
+        "{RUNTIME}\nllvm.func @{}(!llvm.ptr)\nllvm.mlir.global external constant @{}() {{addr_space = 0 : i32}} : !llvm.array<{} x i8>",
+        kernel.entry, kernel.name, 1
+    );
+    cx.check(launch, launch.build_before(&inputs, &declarations, &text))?;
+    cx.check(launch, declare_called(module, &text))?;
+    launch.erase();
+    Ok(())
+}

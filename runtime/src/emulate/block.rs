@@ -1,0 +1,242 @@
+//! A block: its threads as fibers, its shared memory, and who waits for whom.
+
+use super::{CURRENT, Kernel, Thread, Wait, memory, stop, warp};
+use corosensei::{Coroutine, CoroutineResult, stack::DefaultStack};
+use std::{
+    cell::{RefCell, UnsafeCell},
+    ffi::{c_char, c_void},
+    ptr,
+};
+
+/// What a launch gives; sizes count blocks and threads.
+pub(super) struct Launch {
+    pub kernel: Kernel,
+    pub name: *const c_char,
+    pub grid: [i64; 3],
+    pub block: [i64; 3],
+    pub static_bytes: i64,
+    pub dynamic_bytes: i64,
+    pub arguments: *const c_void,
+}
+
+// SAFETY: what the pointers lead to is there for all threads until the launch is over, and only read.
+unsafe impl Sync for Launch {}
+
+/// Of each fiber. What kernels keep in local memory must fit beside their calls of libm.
+const STACK_BYTES: usize = 256 << 10;
+/// The lanes of a warp.
+const WARP: usize = 32;
+/// Between the end of a block's shared memory and the end of its allocation, and where it begins.
+const ALIGNMENT: usize = 1024;
+
+type Fiber = Coroutine<u64, Wait, (), DefaultStack>;
+
+#[derive(Clone, Copy)]
+enum State {
+    /// May run, and is given this.
+    Ready(u64),
+    Waiting(Wait),
+    Ended,
+}
+
+/// A block that runs.
+pub(super) struct Block<'a> {
+    launch: &'a Launch,
+    reverse: bool,
+    threads: Vec<UnsafeCell<Thread>>,
+    states: Vec<State>,
+    /// None before the thread begins and after it ends.
+    fibers: Vec<Option<Fiber>>,
+    shared: Vec<u8>,
+}
+
+thread_local! {
+    /// Stacks that no fiber has.
+    static STACKS: RefCell<Vec<DefaultStack>> = const { RefCell::new(Vec::new()) };
+}
+
+fn stack() -> DefaultStack {
+    STACKS.with_borrow_mut(Vec::pop).unwrap_or_else(|| match DefaultStack::new(STACK_BYTES) {
+        Ok(stack) => stack,
+        Err(error) => stop(&format!("there is no memory for the stacks of an emulated block: {error}")),
+    })
+}
+
+impl<'a> Block<'a> {
+    /// Block `index` of the grid, x fastest.
+    pub(super) fn new(launch: &'a Launch, index: i64, reverse: bool) -> Block<'a> {
+        let of = |index: i64, [x, y, _]: [i64; 3]| [index % x, index / x % y, index / x / y];
+        let count = launch.block.iter().product::<i64>() as usize;
+        let (fixed, all) = (launch.static_bytes as usize, (launch.static_bytes + launch.dynamic_bytes) as usize);
+        let mut shared = vec![memory::POISON; all + 2 * ALIGNMENT];
+        let start = shared.as_mut_ptr();
+        // SAFETY: within the allocation.
+        let start = unsafe { start.add(start.align_offset(ALIGNMENT)) };
+        let thread = |i: usize| {
+            let mut ids = [0; 16];
+            let sizes = [of(i as i64, launch.block), of(index, launch.grid), launch.block, launch.grid];
+            sizes.iter().flatten().zip(&mut ids).for_each(|(size, id)| *id = *size as u32);
+            (ids[12], ids[13]) = ((i % WARP) as u32, (i / WARP) as u32);
+            UnsafeCell::new(Thread {
+                ids,
+                shared: start,
+                end: start.wrapping_add(all),
+                dynamic: start.wrapping_add(fixed),
+                kernel: launch.name,
+                yielder: ptr::null(),
+                copies: memory::Copies::default(),
+            })
+        };
+        Block {
+            launch,
+            reverse,
+            threads: (0..count).map(thread).collect(),
+            states: vec![State::Ready(0); count],
+            fibers: (0..count).map(|_| None).collect(),
+            shared,
+        }
+    }
+
+    /// Runs every thread to its end, or the program to its.
+    pub(super) fn run(mut self) {
+        let warps = self.states.len().div_ceil(WARP);
+        loop {
+            for i in 0..warps {
+                self.run_warp(if self.reverse { warps - 1 - i } else { i });
+            }
+            if self.states.iter().all(|state| matches!(state, State::Ended)) {
+                break;
+            }
+            if !self.open_barriers() {
+                self.stuck();
+            }
+        }
+        debug_assert!(self.shared.len() >= 2 * ALIGNMENT);
+    }
+
+    /// Runs the threads of a warp until each has ended or waits for other warps.
+    fn run_warp(&mut self, warp: usize) {
+        let lanes = warp * WARP..self.states.len().min((warp + 1) * WARP);
+        loop {
+            for i in lanes.clone() {
+                let i = if self.reverse { lanes.start + lanes.end - 1 - i } else { i };
+                if let State::Ready(answer) = self.states[i] {
+                    self.states[i] = self.run_thread(i, answer);
+                }
+            }
+            if !self.answer_warp(lanes.start, lanes.len()) {
+                return;
+            }
+        }
+    }
+
+    /// Lets a thread run until it waits or ends.
+    fn run_thread(&mut self, i: usize, answer: u64) -> State {
+        let thread = self.threads[i].get();
+        let (kernel, arguments) = (self.launch.kernel, self.launch.arguments);
+        let fiber = self.fibers[i].get_or_insert_with(|| {
+            Coroutine::with_stack(stack(), move |yielder, _| {
+                // SAFETY: the thread outlives the fiber, and nothing else refers to it while the fiber runs; the kernel
+                // finds its arguments there.
+                unsafe {
+                    (*thread).yielder = yielder;
+                    kernel(arguments)
+                }
+            })
+        });
+        let outer = CURRENT.replace(thread);
+        let result = fiber.resume(answer);
+        CURRENT.set(outer);
+        match result {
+            CoroutineResult::Yield(wait) => State::Waiting(wait),
+            CoroutineResult::Return(()) => {
+                if let Some(fiber) = self.fibers[i].take() {
+                    STACKS.with_borrow_mut(|stacks| stacks.push(fiber.into_stack()));
+                }
+                State::Ended
+            }
+        }
+    }
+
+    /// Answers each operation of a warp that all its lanes have reached; whether there was one.
+    fn answer_warp(&mut self, first: usize, count: usize) -> bool {
+        let mut any = false;
+        let exist = if count == WARP { u32::MAX } else { (1 << count) - 1 };
+        for i in 0..count {
+            let State::Waiting(Wait::Warp { mask, together }) = self.states[first + i] else { continue };
+            let mask = mask & exist;
+            if mask & (1 << i) == 0 {
+                // SAFETY: no fiber runs.
+                let place = unsafe { (*self.threads[first + i].get()).place() };
+                stop(&format!("{place}: {} among lanes {mask:#010x}, of which the thread's is none", together.name()));
+            }
+            let mut lanes = [None; WARP];
+            for lane in (0..count).filter(|lane| mask & (1 << lane) != 0) {
+                if let State::Waiting(Wait::Warp { mask: theirs, together: other }) = self.states[first + lane]
+                    && theirs & exist == mask
+                    && other.joins(&together)
+                {
+                    lanes[lane] = Some(other);
+                }
+            }
+            if lanes.iter().flatten().count() < mask.count_ones() as usize {
+                continue;
+            }
+            let answers = warp::answer(&lanes);
+            for lane in (0..count).filter(|lane| mask & (1 << lane) != 0) {
+                self.states[first + lane] = State::Ready(answers[lane]);
+            }
+            any = true;
+        }
+        any
+    }
+
+    /// Opens each barrier that as many threads have reached as it is for; whether there was one.
+    fn open_barriers(&mut self) -> bool {
+        let mut any = false;
+        for i in 0..self.states.len() {
+            let State::Waiting(Wait::Barrier { id, count }) = self.states[i] else { continue };
+            let here = |state: &State| matches!(state, State::Waiting(Wait::Barrier { id: other, count: size }) if (*other, *size) == (id, count));
+            let wanted = if count == 0 { self.states.len() } else { count as usize };
+            if self.states.iter().filter(|state| here(state)).count() >= wanted {
+                self.states.iter_mut().filter(|state| here(state)).for_each(|state| *state = State::Ready(0));
+                any = true;
+            }
+        }
+        any
+    }
+
+    /// Ends the program: no thread can run. Says what the first one that waits waits for, and where the first one is that waits
+    /// for something else.
+    fn stuck(&self) -> ! {
+        let describe = |state: &State| match state {
+            State::Waiting(Wait::Barrier { id, count: 0 }) => format!("waits at barrier {id}"),
+            State::Waiting(Wait::Barrier { id, count }) => format!("waits at barrier {id} for {count} threads"),
+            State::Waiting(Wait::Warp { mask, together }) => {
+                format!("waits at {} among lanes {mask:#010x}", together.name())
+            }
+            State::Ended => "has ended".into(),
+            State::Ready(_) => "runs".into(),
+        };
+        let waits = |state: &&State| matches!(state, State::Waiting(_));
+        let first = self.states.iter().position(|state| waits(&state)).unwrap_or_default();
+        let fact = describe(&self.states[first]);
+        let others: Vec<usize> = (0..self.states.len()).filter(|i| describe(&self.states[*i]) != fact).collect();
+        // SAFETY: no fiber runs.
+        let place = |i: usize| unsafe { (*self.threads[i].get()).place() };
+        let rest = match others.first() {
+            None => "as does every other thread".into(),
+            Some(other) => {
+                let place = place(*other);
+                let thread = place.rsplit_once(", thread ").map_or("", |(_, thread)| thread);
+                let count = others.len();
+                format!(
+                    "where {count} of {} threads do not: {thread} {}",
+                    self.states.len(),
+                    describe(&self.states[*other])
+                )
+            }
+        };
+        stop(&format!("{} {fact} forever, {rest}", place(first)))
+    }
+}

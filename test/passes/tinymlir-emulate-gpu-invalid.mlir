@@ -1,0 +1,70 @@
+// RUN: tinymlir-opt %s --tinymlir-emulate-gpu -split-input-file -verify-diagnostics
+
+module attributes {gpu.container_module} {
+  gpu.module @kernels {
+    llvm.func @warpgroup() attributes {gpu.kernel, nvvm.kernel} {
+      // expected-error @below {{'nvvm.wgmma.fence.aligned' op cannot be emulated: the instruction needs a card (a chip before sm_90 has kernels without those of warpgroups)}}
+      nvvm.wgmma.fence.aligned
+      llvm.return
+    }
+  }
+}
+
+// -----
+
+module attributes {gpu.container_module} {
+  gpu.module @kernels {
+    llvm.func @assembly() attributes {gpu.kernel, nvvm.kernel} {
+      // expected-error @below {{'llvm.inline_asm' op cannot be emulated: inline assembly needs a card}}
+      llvm.inline_asm has_side_effects "exit;", "" : () -> ()
+      llvm.return
+    }
+  }
+}
+
+// -----
+
+module attributes {gpu.container_module} {
+  gpu.module @kernels {
+    llvm.func @vprintf(!llvm.ptr, !llvm.ptr) -> i32
+    llvm.func @prints(%a: !llvm.ptr) attributes {gpu.kernel, nvvm.kernel} {
+      // expected-error @below {{'llvm.call' op cannot be emulated: nothing defines @vprintf}}
+      %r = llvm.call @vprintf(%a, %a) : (!llvm.ptr, !llvm.ptr) -> i32
+      llvm.return
+    }
+  }
+}
+
+// -----
+
+module attributes {gpu.container_module} {
+  gpu.module @kernels {
+    llvm.func @clock(%a: !llvm.ptr) attributes {gpu.kernel, nvvm.kernel} {
+      // expected-error @below {{'nvvm.read.ptx.sreg.clock' op cannot be emulated: it reads a register that only a card has}}
+      %r = nvvm.read.ptx.sreg.clock : i32
+      llvm.store %r, %a : i32, !llvm.ptr
+      llvm.return
+    }
+  }
+}
+
+// -----
+
+// expected-error @below {{'llvm.func' op cannot be emulated: @mgpuTensorMapEncodeTiledMemref needs a card}}
+llvm.func @mgpuTensorMapEncodeTiledMemref(i64) -> !llvm.ptr
+
+// -----
+
+module attributes {gpu.container_module} {
+  gpu.module @kernels {
+    llvm.func @nothing() attributes {gpu.kernel, nvvm.kernel} {
+      llvm.return
+    }
+  }
+  llvm.func @main() {
+    %one = llvm.mlir.constant(1 : i64) : i64
+    // expected-error @below {{'gpu.launch_func' op cannot be emulated: clusters need a card}}
+    gpu.launch_func @kernels::@nothing clusters in (%one, %one, %one) blocks in (%one, %one, %one) threads in (%one, %one, %one) : i64
+    llvm.return
+  }
+}
