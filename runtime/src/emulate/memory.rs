@@ -97,7 +97,7 @@ pub(super) unsafe extern "C" fn tinymlirEmulatedBadAccess(
     // SAFETY: as the caller vouches.
     let (thread, what) = unsafe { (&*thread, CStr::from_ptr(what).to_string_lossy()) };
     let place = thread.place();
-    if address as usize % alignment as usize != 0 {
+    if !(address as usize).is_multiple_of(alignment as usize) {
         let address = address as usize;
         stop(&format!("{place}: {what} is at {address:#x}, which is not a multiple of {alignment}"));
     }
