@@ -1,6 +1,9 @@
 //! `tinymlir-host-math`: math operations that upstream lowers inaccurately, or so that no loop around them is vectorised.
 //!
-//! - `math.tanh` over f32 becomes arithmetic around `math.exp`, which LLVM vectorises; it is within 4 units in the last
+//! - `math.exp` over f32 becomes arithmetic, which LLVM vectorises, within 1 unit in the last place and the same for one
+//!   element as for a vector: the reduction and polynomial of Cephes' `expf`. glibc's vector function calls the scalar one for each
+//!   element whose result is zero, as of masked scores.
+//! - `math.tanh` over f32 becomes arithmetic around `math.exp`; it is within 4 units in the last
 //!   place, where upstream's expansion loses every digit near zero. Below 0.625 it is the odd polynomial of Cephes' `tanhf`.
 //! - `math.expm1` becomes a call of libm; upstream subtracts 1 from the exponential.
 //! - `math.fpowi` becomes a power in double precision, since products would add up their roundings.
@@ -34,12 +37,12 @@ pub static PASS: Pass = Pass {
 const OPERATIONS: [&str; 8] = [
     "arith.extf",
     "arith.truncf",
+    "math.exp",
     "math.expm1",
     "math.fpowi",
     "math.isfinite",
     "math.isinf",
     "math.isnan",
-    "math.tanh",
 ];
 
 fn run(cx: &PassCx, module: Op) -> PassResult {
@@ -48,7 +51,13 @@ fn run(cx: &PassCx, module: Op) -> PassResult {
             op.remove_attr("fastmath");
         }
     }
-    for op in module.find(&OPERATIONS) {
+    expand(cx, module, &["math.tanh"])?;
+    // Those of tanh among them.
+    expand(cx, module, &OPERATIONS)
+}
+
+fn expand(cx: &PassCx, module: Op, names: &[&str]) -> PassResult {
+    for op in module.find(names) {
         // The bodies of named linalg operations are what the names say.
         let named = op.parent().is_some_and(|p| {
             p.is_linalg() && !["linalg.generic", "linalg.map", "linalg.reduce"].contains(&p.name().as_str())
@@ -62,6 +71,7 @@ fn run(cx: &PassCx, module: Op) -> PassResult {
         }
         let element = ty.element().unwrap_or(ty).to_string();
         let (declaration, text) = match op.name().as_str() {
+            "math.exp" if element == "f32" => (String::new(), exp(ty)),
             "math.tanh" if element == "f32" => (String::new(), tanh(ty)),
             "math.expm1" if element == "f32" || element == "f64" => expm1(ty, &element),
             "math.fpowi" if element == "f32" || element == "f64" => {
@@ -93,6 +103,61 @@ fn constant(name: &str, value: &str, ty: Type) -> String {
     }
 }
 
+/// The type behind a selection of f32: between vectors it says that of the condition too.
+fn condition_and(ty: Type) -> String {
+    if ty.element().is_some() { format!("{}, {ty}", ty.to_string().replace("f32", "i1")) } else { ty.to_string() }
+}
+
+/// 2^n P(r) with x = n ln 2 + r, for x between what rounds to zero and what overflows. Adding 1.5 * 2^23 rounds to an integer,
+/// which the sum's bits hold. The power of two comes in two factors: subnormal results are rounded once, the largest stay finite.
+fn exp(ty: Type) -> String {
+    let integers = ty.to_string().replace("f32", "i32");
+    let integer = |name: &str, value: i64| match ty.element() {
+        Some(_) => format!("%{name} = arith.constant dense<{value}> : {integers}\n"),
+        None => format!("%{name} = arith.constant {value} : {integers}\n"),
+    };
+    let multiply_add = |to: &str, a: &str, b: &str, c: &str| {
+        format!(
+            "%{to}_product = arith.mulf %{a}, %{b} fastmath<contract> : {ty}\n\
+             %{to} = arith.addf %{to}_product, %{c} fastmath<contract> : {ty}\n"
+        )
+    };
+    let chosen = condition_and(ty);
+    let mut text = constant("least", "-104.0", ty) + &constant("most", "89.0", ty) + &constant("log2e", "1.44269504", ty);
+    // ln 2 in two parts, of which the first has few enough bits for an exact product.
+    text += &(constant("high", "-0.693359375", ty) + &constant("low", "2.12194440e-4", ty));
+    text += &(constant("round", "12582912.0", ty) + &constant("one", "1.0", ty));
+    text += &(integer("rounded", 0x4B40_0000) + &integer("bias", 127) + &integer("fraction", 23) + &integer("halve", 1));
+    text += &format!(
+        "%under = arith.cmpf olt, %x, %least : {ty}\n%above = arith.select %under, %least, %x : {chosen}\n\
+         %over = arith.cmpf ogt, %above, %most : {ty}\n%inside = arith.select %over, %most, %above : {chosen}\n"
+    );
+    text += &multiply_add("sum", "inside", "log2e", "round");
+    text += &format!("%n = arith.subf %sum, %round : {ty}\n");
+    text += &(multiply_add("most_of_it", "n", "high", "inside") + &multiply_add("rest", "n", "low", "most_of_it"));
+    let coefficients =
+        ["1.9875691500e-4", "1.3981999507e-3", "8.3334519073e-3", "4.1665795894e-2", "1.6666665459e-1", "5.0000001201e-1"];
+    text += &constant("p0", coefficients[0], ty);
+    for (i, value) in coefficients.iter().enumerate().skip(1) {
+        text += &constant(&format!("c{i}"), value, ty);
+        text += &multiply_add(&format!("p{i}"), &format!("p{}", i - 1), "rest", &format!("c{i}"));
+    }
+    text += &format!("%square = arith.mulf %rest, %rest : {ty}\n");
+    text += &multiply_add("less_one", "p5", "square", "rest");
+    text += &format!(
+        "%power = arith.addf %less_one, %one : {ty}\n\
+         %bits = arith.bitcast %sum : {ty} to {integers}\n%exponent = arith.subi %bits, %rounded : {integers}\n\
+         %exponent0 = arith.shrsi %exponent, %halve : {integers}\n%exponent1 = arith.subi %exponent, %exponent0 : {integers}\n"
+    );
+    for i in 0..2 {
+        text += &format!(
+            "%biased{i} = arith.addi %exponent{i}, %bias : {integers}\n%shifted{i} = arith.shli %biased{i}, %fraction : {integers}\n\
+             %scale{i} = arith.bitcast %shifted{i} : {integers} to {ty}\n"
+        );
+    }
+    text + &format!("%scaled = arith.mulf %power, %scale0 : {ty}\n%r = arith.mulf %scaled, %scale1 : {ty}\n")
+}
+
 /// sign(x) (1 - 2 / (exp(2 |x|) + 1)), or x + x^3 P(x^2) for |x| < 0.625. The sign goes on last, so that -0 stays -0.
 fn tanh(ty: Type) -> String {
     let mut text = constant("one", "1.0", ty) + &constant("two", "2.0", ty) + &constant("limit", "0.625", ty);
@@ -101,9 +166,7 @@ fn tanh(ty: Type) -> String {
     for (i, value) in coefficients.iter().enumerate() {
         text += &constant(&format!("c{i}"), value, ty);
     }
-    // A selection between vectors says the type of its condition too.
-    let chosen =
-        if ty.element().is_some() { format!("{}, {ty}", ty.to_string().replace("f32", "i1")) } else { ty.to_string() };
+    let chosen = condition_and(ty);
     text += &format!(
         "%a = math.absf %x : {ty}\n%z = arith.mulf %a, %a : {ty}\n\
          %p0 = arith.mulf %c0, %z : {ty}\n%q0 = arith.addf %p0, %c1 : {ty}\n\

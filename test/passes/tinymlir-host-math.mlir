@@ -4,13 +4,29 @@
 // CHECK-LABEL: func.func @tanh(
 // CHECK-SAME:    %[[X:.*]]: f32
 // CHECK:         %[[A:.*]] = math.absf %[[X]]
-// CHECK:         math.exp
+// CHECK-NOT:     math.exp
 // CHECK:         %[[SMALL:.*]] = arith.cmpf olt, %[[A]]
 // CHECK:         %[[R:.*]] = arith.select %[[SMALL]]
 // CHECK:         math.copysign %[[R]], %[[X]]
 func.func @tanh(%x: f32) -> f32 {
   %r = math.tanh %x : f32
   return %r : f32
+}
+
+// Arithmetic alone: a rounded sum holds the exponent, and NaN passes both comparisons.
+// CHECK-LABEL: func.func @exp(
+// CHECK-SAME:    %[[X:.*]]: vector<4xf32>
+// CHECK-DAG:     %[[LEAST:.*]] = arith.constant dense<-1.040000e+02> : vector<4xf32>
+// CHECK-DAG:     %[[ROUNDED:.*]] = arith.constant dense<1262485504> : vector<4xi32>
+// CHECK:         %[[UNDER:.*]] = arith.cmpf olt, %[[X]], %[[LEAST]]
+// CHECK:         arith.select %[[UNDER]], %[[LEAST]], %[[X]]
+// CHECK:         %[[BITS:.*]] = arith.bitcast %{{.*}} : vector<4xf32> to vector<4xi32>
+// CHECK:         arith.subi %[[BITS]], %[[ROUNDED]]
+// CHECK-NOT:     math.exp
+// CHECK:         return
+func.func @exp(%x: vector<4xf32>) -> vector<4xf32> {
+  %r = math.exp %x : vector<4xf32>
+  return %r : vector<4xf32>
 }
 
 // Double precision has libm's.
