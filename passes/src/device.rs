@@ -79,7 +79,7 @@ pub fn leaves_memory_alone(op: Op) -> bool {
         "memref.alloc" | "memref.alloca" | "memref.dim" | "memref.rank" | "memref.get_global" => true,
         "nvgpu.tma.create.descriptor" => true,
         "memref.extract_aligned_pointer_as_index" | "memref.assume_alignment" | "func.constant" => true,
-        "affine.apply" | "affine.min" | "affine.max" | "ub.poison" => true,
+        "affine.apply" | "affine.min" | "affine.max" | "ub.poison" | "cf.assert" => true,
         "arith.divsi" | "builtin.unrealized_conversion_cast" => true,
         _ => {
             VIEWS.contains(&name.as_str())

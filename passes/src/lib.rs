@@ -3,6 +3,9 @@
 //! A pass is one file named after its argument; [`PASSES`] and [`PIPELINES`] list them. The crate knows nothing of the
 //! engine, CUDA or any model: what a pass needs of a chip comes from its options.
 
+mod attention_block;
+mod attention_chain;
+mod attention_rows;
 mod attention_steps;
 mod captures;
 pub mod device;
@@ -15,6 +18,7 @@ pub mod epilogue;
 pub mod host;
 pub mod ir;
 pub mod kernels;
+mod key_rows;
 mod matrices;
 pub mod memory;
 pub mod pipelines;

@@ -1,15 +1,23 @@
-//! `tinymlir-host-attention`: attention of one row on the host costs by its position, not by the length of its keys.
+//! `tinymlir-host-attention`: attention on the host without arrays of all scores, and without the keys that are masked.
 //!
-//! Finds the chain that [`crate::tinymlir_attention`] finds (product, elementwise scores, softmax, product) where there is one
-//! row, as in a decoding step. It becomes a loop over the batches (heads), shared among threads, that asks the mask first: keys and
-//! values that are masked are neither read nor multiplied, and exponentials end after the last key that counts. Only the scores
-//! of one head are ever in memory. The result differs from the separate operations by rounding only, and from theirs in that
-//! a masked key or value may be anything, NaN included.
+//! Finds product, elementwise scores, softmax over the keys, product, which become a loop that is shared among threads. The result
+//! differs from the separate operations by rounding only, from theirs in that a masked key or value may be anything, NaN
+//! included, and is the same bits on any number of threads.
 //!
-//! Runs on bufferized functions before `tinymlir-gemv` and `tinymlir-blas`, which take the products of what it leaves: more
-//! rows, more than 16384 keys, and what the pass for the GPU leaves too.
+//! - One row, as in a decoding step ([`crate::tinymlir_attention`] says which): a loop over the batches (heads) that asks the mask
+//!   first. Keys and values that are masked are neither read nor multiplied, and exponentials end after the last key that counts. Up to
+//!   16384 keys.
+//! - Many rows of f32 or f64 ([`crate::attention_chain`]), of any size, static or dynamic, with keys and values that batches may
+//!   share: a loop over batches and blocks of rows ([`crate::attention_rows`]), whose products are CBLAS calls and whose
+//!   scores stay in a cache. After the last group of 64 keys of which one counts for a row of the block, keys are neither
+//!   multiplied nor exponentiated.
+//!
+//! Runs on bufferized functions before `tinymlir-gemv` and `tinymlir-blas`, which take the products of what it leaves, with a
+//! remark: arrays between that something else reads, other element types, and scores that are more than arithmetic.
 
 use crate::{
+    attention_chain::AttentionChain,
+    attention_rows::{Functions, Rows},
     host::{Operand, Text},
     ir::{Op, Pass, PassCx, PassResult, Type, Value},
     threads::ParallelLoop,
@@ -20,7 +28,7 @@ use std::collections::HashMap;
 
 pub static PASS: Pass = Pass {
     argument: "tinymlir-host-attention",
-    description: "Compute a softmax between two products for one row in a loop that skips masked keys",
+    description: "Compute a softmax between two products in a loop over rows that skips masked keys",
     anchor: "builtin.module",
     options: &[],
     statistics: &[("loops", "Chains that became a loop")],
@@ -50,6 +58,31 @@ fn run(cx: &PassCx, module: Op) -> PassResult {
         cx.check(at, emit(&chain, module, at, &mut functions))?;
         cx.count("loops");
         chain.erase();
+    }
+    let mut functions = Functions::new();
+    // A chain's first product comes before its second one, so that none is met after it is gone.
+    for product in module.walk().into_iter().filter(|op| op.is_contraction()).collect::<Vec<_>>() {
+        match AttentionChain::ending_with(product) {
+            Ok(None) => {}
+            Err(reason) => cx.missed(product, &format!("and the softmax before it are left: {reason}")),
+            Ok(Some(chain)) => {
+                let at = chain.ops[chain.ops.len() - 1];
+                let rows = Rows::of(&chain);
+                let texts = match rows.texts() {
+                    Ok(texts) => texts,
+                    Err(reason) => {
+                        cx.missed(product, &format!("and the softmax before it are left: {reason}"));
+                        continue;
+                    }
+                };
+                let skips = if rows.skips() { " that leave out keys masked for all of them" } else { "" };
+                cx.passed(at, &format!("and what it is made of become a loop over blocks of rows{skips}"));
+                at.stand_for(chain.ops.iter().copied());
+                cx.check(at, rows.emit(module, at, texts, &mut functions))?;
+                cx.count("loops");
+                chain.erase();
+            }
+        }
     }
     Ok(())
 }
