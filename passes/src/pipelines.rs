@@ -51,7 +51,7 @@ pub static LOWER_CPU: Pipeline = Pipeline {
         };
         let threads = if options.boolean("threads") { "tinymlir-thread-loops," } else { "" };
         format!(
-            "tinymlir-verify-bufferized,tinymlir-record-signatures,tinymlir-expand-math,{vectors}tinymlir-wide-accumulators,{blas}tinymlir-reassociate-reductions,tinymlir-row-blocks,tinymlir-outline-loops,\
+            "tinymlir-verify-bufferized,tinymlir-record-signatures,tinymlir-expand-math,{vectors}tinymlir-wide-accumulators,{blas}tinymlir-reassociate-reductions,tinymlir-row-blocks,tinymlir-outline-loops,tinymlir-plan-memory,\
              func.func(convert-linalg-to-parallel-loops,scf-forall-to-parallel),tinymlir-hoist-accumulators,{threads}tinymlir-heap-allocas,tinymlir-lower-asserts,{HOST_TO_LLVM},tinymlir-verify-lowered"
         )
     },

@@ -189,11 +189,15 @@ fn last_uses(buffer: Value, dealloc: Op) -> Option<Vec<Op>> {
             if user == dealloc {
                 continue;
             }
-            // A memref, or its address as an index.
-            let may_hand_on = |r: &Value| r.ty().is_memref() || r.ty().is_unranked_memref() || r.ty().is("index");
+            // Anything that could be a memref or its address.
+            let may_hand_on =
+                |r: &Value| ["memref", "index", "i64", "!llvm.ptr"].iter().any(|t| r.ty().to_string().starts_with(t));
             let reads = user.is("memref.dim") || user.is("memref.load");
             if VIEWS.contains(&user.name().as_str()) && place == 0 {
                 left.extend(user.results().into_iter().filter(|r| r.ty().is_memref()));
+            } else if calculates(user) && !value.ty().is_memref() || user.is("memref.extract_aligned_pointer_as_index") {
+                // An address on its way to a call, such as one of BLAS.
+                left.extend(user.results());
             } else if !reads && (user.results().iter().any(may_hand_on) || ends_block(user)) {
                 return None;
             }
@@ -201,6 +205,11 @@ fn last_uses(buffer: Value, dealloc: Op) -> Option<Vec<Op>> {
         }
     }
     Some(users)
+}
+
+/// Whether an operation calculates with addresses and nothing else.
+fn calculates(op: Op) -> bool {
+    op.is("llvm.inttoptr") || op.name().starts_with("arith.")
 }
 
 /// Whether an operation is the last of its block, through which values leave it.

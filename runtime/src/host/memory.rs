@@ -3,6 +3,10 @@
 //! `finalize-memref-to-llvm{use-generic-functions=true}` calls these instead of `malloc` and `free`.
 //! The table lets a caller free the results it was given without freeing what merely passed through,
 //! and turns a double free into a message. Memory that cannot be had ends the program.
+//!
+//! Large blocks are kept when they are freed and given out again, since the kernel clears every page that it hands out:
+//! a function that is called often would wait for that longer than it computes. What is kept and what is live together never exceed
+//! the most that was ever live.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -13,6 +17,8 @@ use crate::{Symbol, symbol_table};
 /// Every allocation starts on a cache line, which is also the width of an AVX-512 register.
 const ALIGNMENT: usize = 64;
 const SHARDS: usize = 16;
+/// Blocks of so many bytes or more are kept; what is smaller the C library keeps itself.
+const LARGE: usize = 1 << 18;
 
 /// Sizes of live allocations by address; sharded so that threads seldom meet.
 static LIVE: [Mutex<Option<HashMap<usize, usize>>>; SHARDS] = [const { Mutex::new(None) }; SHARDS];
@@ -23,6 +29,50 @@ fn shard(address: usize) -> MutexGuard<'static, Option<HashMap<usize, usize>>> {
     LIVE[hash as usize % SHARDS].lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// The large blocks: how many bytes are live, the most that ever were, and what was freed and is kept, as sizes and addresses.
+struct Large {
+    live: usize,
+    most: usize,
+    kept: Vec<(usize, usize)>,
+}
+
+static BLOCKS: Mutex<Large> = Mutex::new(Large { live: 0, most: 0, kept: Vec::new() });
+
+impl Large {
+    fn lock() -> MutexGuard<'static, Large> {
+        BLOCKS.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Counts `bytes` as live. A block that is kept and fits: the smallest, unless more than a quarter of it would lie idle.
+    fn take(&mut self, bytes: usize, alignment: usize) -> Option<(usize, usize)> {
+        let fits = |&(size, address): &(usize, usize)| {
+            size >= bytes && size - bytes <= size / 4 && address.is_multiple_of(alignment)
+        };
+        let best = (0..self.kept.len()).filter(|i| fits(&self.kept[*i])).min_by_key(|i| self.kept[*i].0);
+        let found = best.map(|i| self.kept.swap_remove(i));
+        self.live += found.map_or(bytes, |(size, _)| size);
+        self.most = self.most.max(self.live);
+        self.trim();
+        found
+    }
+
+    /// Keeps a block that was live.
+    fn keep(&mut self, size: usize, address: usize) {
+        self.live -= size;
+        self.kept.push((size, address));
+        self.trim();
+    }
+
+    /// Frees the blocks that were kept longest, as long as there are more than the most that was live.
+    fn trim(&mut self) {
+        while self.live + self.kept.iter().map(|(size, _)| size).sum::<usize>() > self.most && !self.kept.is_empty() {
+            let (_, address) = self.kept.remove(0);
+            // SAFETY: posix_memalign returned it, and nothing but this list has known it since it was freed.
+            unsafe { libc::free(address as *mut libc::c_void) };
+        }
+    }
+}
+
 fn allocate(size: i64, alignment: i64) -> *mut u8 {
     let Ok(bytes) = usize::try_from(size) else {
         fail(&format!("cannot allocate {size} bytes: the size of a buffer overflows"));
@@ -30,6 +80,12 @@ fn allocate(size: i64, alignment: i64) -> *mut u8 {
     let alignment = usize::try_from(alignment).unwrap_or(0).max(ALIGNMENT);
     if !alignment.is_power_of_two() {
         fail(&format!("cannot allocate {size} bytes: the alignment {alignment} is not a power of two"));
+    }
+    if bytes >= LARGE
+        && let Some((size, address)) = Large::lock().take(bytes, alignment)
+    {
+        shard(address).get_or_insert_default().insert(address, size);
+        return address as *mut u8;
     }
     let mut pointer = std::ptr::null_mut();
     // SAFETY: `pointer` is writable; the alignment is a power of two and a multiple of a pointer's.
@@ -70,9 +126,11 @@ pub fn is_live(pointer: *const u8) -> bool {
 /// Frees `pointer` if [`is_live`]; says whether it did.
 pub fn free_if_live(pointer: *mut u8) -> bool {
     let known = shard(pointer as usize).as_mut().and_then(|live| live.remove(&(pointer as usize)));
-    if known.is_some() {
+    match known {
+        Some(bytes) if bytes >= LARGE => Large::lock().keep(bytes, pointer as usize),
         // SAFETY: posix_memalign returned it, and taking it out of the table made it ours alone.
-        unsafe { libc::free(pointer.cast()) };
+        Some(_) => unsafe { libc::free(pointer.cast()) },
+        None => {}
     }
     known.is_some()
 }
@@ -112,6 +170,28 @@ mod tests {
         assert!(free_if_live(b));
         assert!(!free_if_live(b), "a second free is refused");
         _mlir_memref_to_llvm_free(std::ptr::null_mut());
+    }
+
+    #[test]
+    fn large_blocks_are_given_out_again() {
+        let mut blocks = Large { live: 0, most: 0, kept: vec![] };
+        let block = |bytes: usize| {
+            let layout = std::alloc::Layout::from_size_align(bytes, 64).unwrap();
+            // SAFETY: the layout is not empty; the system's allocator, which `trim` frees to, is libc's.
+            (bytes, unsafe { std::alloc::GlobalAlloc::alloc(&std::alloc::System, layout) } as usize)
+        };
+        let (small, large) = (block(6 << 20), block(8 << 20));
+        assert_eq!(blocks.take(small.0, 64), None);
+        assert_eq!(blocks.take(large.0, 64), None);
+        blocks.keep(small.0, small.1);
+        blocks.keep(large.0, large.1);
+        assert_eq!(blocks.take(1 << 20, 64), None, "more than a quarter would lie idle");
+        assert_eq!(blocks.kept, [large], "what is live and kept exceeds what was ever live: the oldest is freed");
+        assert_eq!(blocks.take(7 << 20, 64), Some(large));
+        assert_eq!((blocks.live, blocks.most), (9 << 20, 14 << 20));
+        blocks.keep(large.0, large.1);
+        assert_eq!(blocks.take(large.0, 1 << 62), None, "its alignment is less");
+        assert!(blocks.kept.is_empty() || blocks.live + blocks.kept[0].0 <= blocks.most);
     }
 
     #[test]
