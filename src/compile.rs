@@ -183,7 +183,9 @@ fn lower(
         vec![(Stage::Optimized, "tinymlir-optimize".to_owned()), (Stage::Bufferized, "tinymlir-bufferize".to_owned())];
     match &options.target {
         Target::Cpu if matches!(stage, Stage::Outlined | Stage::Ptx) => bail!("the CPU target has no stage `{stage}`"),
-        Target::Cpu => pipelines.push((Stage::Lowered, "tinymlir-lower-cpu".to_owned())),
+        Target::Cpu => {
+            pipelines.push((Stage::Lowered, format!("tinymlir-lower-cpu{{vector-bits={}}}", engine::vector_bits())))
+        }
         Target::Gpu { emulate: true, .. } if stage == Stage::Ptx => bail!("emulated kernels have no stage `{stage}`"),
         Target::Gpu { memory, schedule, precision, emulate, .. } => {
             let memory = match memory {

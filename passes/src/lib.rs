@@ -85,6 +85,7 @@ passes! {
     tinymlir_tile_parallel_loops,
     tinymlir_tiled_matmul,
     tinymlir_tuned_matmul,
+    tinymlir_vector_matmul,
     tinymlir_wide_accumulators,
     tinymlir_verify_bufferized,
     tinymlir_verify_lowered,

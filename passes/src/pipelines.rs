@@ -39,15 +39,19 @@ pub static LOWER_CPU: Pipeline = Pipeline {
         Opt::boolean(
             "blas",
             "true",
-            "Turn contractions into CBLAS calls and loops over a matrix; else into plain loops",
+            "Turn contractions into CBLAS calls and loops over vectors; else into plain loops",
         ),
         Opt::boolean("threads", "true", "Run parallel loops on several threads"),
+        Opt::integer("vector-bits", "256", "The width of the host's vector registers"),
     ],
     expand: |options| {
+        let bits = options.integer("vector-bits");
         let [vectors, blas] = if options.boolean("blas") {
-            ["tinymlir-host-attention,tinymlir-gemv,", "tinymlir-blas,"]
+            let vectors =
+                format!("tinymlir-host-attention,tinymlir-gemv,tinymlir-vector-matmul{{vector-bits={bits}}},");
+            [vectors, "tinymlir-blas,".into()]
         } else {
-            ["", ""]
+            [String::new(), String::new()]
         };
         let threads = if options.boolean("threads") { "tinymlir-thread-loops," } else { "" };
         format!(

@@ -6,6 +6,8 @@
 //! the buffers are views of it. A remark tells its size, the sum of the buffers, and the most that is alive at once, which no plan can
 //! do without.
 //!
+//! A buffer of dynamic size has no place in a plan: it is freed right after its last use.
+//!
 //! Takes buffers of static size, allocated and freed in the same block, by `gpu.alloc` (device memory that nothing but kernels
 //! and device copies touch: they follow one another on one stream) or by `memref.alloc`. Buffers in parallel loops are each iteration's own and stay,
 //! as do those whose uses cannot be followed, and functions with branches. Upstream has nothing of the kind. Host code with an
@@ -23,7 +25,12 @@ pub static PASS: Pass = Pass {
     description: "Place the buffers of a function in one allocation, by when they are alive",
     anchor: "builtin.module",
     options: &[],
-    statistics: &[("planned", "Buffers placed in an arena"), ("arenas", "Arenas"), ("left", "Buffers left alone")],
+    statistics: &[
+        ("planned", "Buffers placed in an arena"),
+        ("arenas", "Arenas"),
+        ("early", "Buffers of dynamic size, freed after their last use"),
+        ("left", "Buffers left alone"),
+    ],
     dialects: &[mlirGetDialectHandle__arith__, mlirGetDialectHandle__gpu__, mlirGetDialectHandle__memref__],
     run,
 };
@@ -43,6 +50,7 @@ fn run(cx: &PassCx, module: Op) -> PassResult {
             for op in function.find(&[alloc]) {
                 match Buffer::of(op, dealloc, function, &order) {
                     Ok(buffer) => buffers.push(buffer),
+                    Err(_) if free_early(op, dealloc, &order).is_some() => cx.count("early"),
                     Err(reason) => {
                         cx.missed(op, &format!("stays an allocation of its own: {reason}"));
                         cx.count("left");
@@ -164,11 +172,7 @@ impl Buffer {
             }
         }
         let block = alloc.block().ok_or("it stands in no block")?;
-        let frees: Vec<Op> = buffer.uses().into_iter().map(|(user, _)| user).filter(|u| u.is(free)).collect();
-        let [dealloc] = frees[..] else { return Err("it is not freed exactly once") };
-        if dealloc.block() != Some(block) {
-            return Err("it is freed elsewhere");
-        }
+        let dealloc = freed(alloc, free)?;
         let first = order.first(alloc);
         let last = match last_uses(buffer, dealloc) {
             Some(users) => users.into_iter().filter_map(|u| order.last_within(u, block)).max().unwrap_or(first),
@@ -179,6 +183,30 @@ impl Buffer {
     fn meets(&self, other: &Buffer) -> bool {
         self.alive.0 <= other.alive.1 && other.alive.0 <= self.alive.1
     }
+}
+
+/// The only deallocation of a buffer, in the same block.
+fn freed(alloc: Op, free: &str) -> Result<Op, &'static str> {
+    let frees: Vec<Op> = alloc.result(0).uses().into_iter().map(|(user, _)| user).filter(|u| u.is(free)).collect();
+    let [dealloc] = frees[..] else { return Err("it is not freed exactly once") };
+    if dealloc.block() != alloc.block() {
+        return Err("it is freed elsewhere");
+    }
+    Ok(dealloc)
+}
+
+/// Moves the deallocation of a host's buffer of dynamic size behind the last use, if that is known.
+fn free_early(alloc: Op, free: &str, order: &Order) -> Option<()> {
+    let buffer = alloc.result(0);
+    let dynamic = alloc.is("memref.alloc") && buffer.ty().memref()?.shape.contains(&None);
+    let dealloc = freed(alloc, free).ok().filter(|_| dynamic)?;
+    let block = alloc.block()?;
+    let last = last_uses(buffer, dealloc)?.into_iter().filter_map(|u| order.last_within(u, block)).max()?;
+    // Deallocations move, and are no measure.
+    let ops = block.ops();
+    let place = ops.iter().rposition(|op| !op.is(free) && order.first(*op) <= last)?;
+    dealloc.move_before(*ops.get(place + 1)?);
+    Some(())
 }
 
 /// What uses a buffer or a view of it, but for its deallocation; nothing where a use may hand it on.
@@ -195,7 +223,8 @@ fn last_uses(buffer: Value, dealloc: Op) -> Option<Vec<Op>> {
             let reads = user.is("memref.dim") || user.is("memref.load");
             if VIEWS.contains(&user.name().as_str()) && place == 0 {
                 left.extend(user.results().into_iter().filter(|r| r.ty().is_memref()));
-            } else if calculates(user) && !value.ty().is_memref() || user.is("memref.extract_aligned_pointer_as_index") {
+            } else if calculates(user) && !value.ty().is_memref() || user.is("memref.extract_aligned_pointer_as_index")
+            {
                 // An address on its way to a call, such as one of BLAS.
                 left.extend(user.results());
             } else if !reads && (user.results().iter().any(may_hand_on) || ends_block(user)) {

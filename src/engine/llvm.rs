@@ -139,6 +139,20 @@ pub fn version() -> String {
     format!("{major}.{minor}.{patch}")
 }
 
+/// The width in bits of the vector registers of the CPU that runs this program.
+pub fn vector_bits() -> u32 {
+    #[cfg(target_arch = "x86_64")]
+    {
+        if std::is_x86_feature_detected!("avx512f") && std::is_x86_feature_detected!("avx512vl") {
+            return 512;
+        }
+        if std::is_x86_feature_detected!("avx2") {
+            return 256;
+        }
+    }
+    128
+}
+
 /// The name of this machine's CPU as LLVM knows it, such as `sapphirerapids`.
 pub fn host_cpu() -> String {
     // SAFETY: returns a fresh message.

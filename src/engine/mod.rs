@@ -16,7 +16,7 @@ mod value;
 
 pub use artefact::Artefact;
 pub use call::{conform, describe};
-pub use llvm::{host_cpu, version};
+pub use llvm::{host_cpu, vector_bits, version};
 pub use signature::{Argument, Output, Signature, ValueType};
 pub use value::{DeviceTensor, Value, gpu_chip};
 

@@ -103,4 +103,39 @@ module attributes {gpu.container_module} {
     memref.dealloc %b : memref<256xf32>
     return %returned : memref<256xf32>
   }
+
+  func.func private @address(i64)
+  // An address that is calculated with, as for BLAS, is followed to the call; the second buffer takes the first one's place.
+  // REMARK: has 2 buffers of 2048 bytes in an arena of 1024; 1024 are alive at once
+  // CHECK-LABEL: func.func @addresses(
+  func.func @addresses() {
+    %c4 = arith.constant 4 : index
+    %a = memref.alloc() : memref<256xf32>
+    %p = memref.extract_aligned_pointer_as_index %a : memref<256xf32> -> index
+    %q = arith.addi %p, %c4 : index
+    %i = arith.index_cast %q : index to i64
+    func.call @address(%i) : (i64) -> ()
+    %b = memref.alloc() : memref<256xf32>
+    func.call @use(%b) : (memref<256xf32>) -> ()
+    memref.dealloc %a : memref<256xf32>
+    memref.dealloc %b : memref<256xf32>
+    return
+  }
+
+  // A buffer of dynamic size is freed after its last use; one whose address goes elsewhere is not.
+  // CHECK-LABEL: func.func @dynamic(
+  // CHECK:         memref.store %{{.*}}, %[[A:.*]][
+  // CHECK-NEXT:    memref.dealloc %{{.*}} : memref<?xf32>
+  // CHECK:         return %{{.*}} : index
+  func.func @dynamic(%n: index, %x: f32) -> index {
+    %c0 = arith.constant 0 : index
+    %a = memref.alloc(%n) : memref<?xf32>
+    %v = memref.subview %a[0] [4] [1] : memref<?xf32> to memref<4xf32, strided<[1]>>
+    memref.store %x, %v[%c0] : memref<4xf32, strided<[1]>>
+    %b = memref.alloc(%n) : memref<?xi8>
+    %p = memref.extract_aligned_pointer_as_index %b : memref<?xi8> -> index
+    memref.dealloc %a : memref<?xf32>
+    memref.dealloc %b : memref<?xi8>
+    return %p : index
+  }
 }
