@@ -13,6 +13,17 @@ pub enum Body {
     ConvertMultiplyAdd([Option<&'static str>; 2]),
 }
 
+impl Body {
+    /// The operation that converts an element of each input to the output's type, if one does.
+    pub fn conversions(self) -> [Option<&'static str>; 2] {
+        match self {
+            Body::MultiplyAdd => [None, None],
+            Body::ExtendMultiplyAdd => [Some("arith.extf"); 2],
+            Body::ConvertMultiplyAdd(conversions) => conversions,
+        }
+    }
+}
+
 /// An operand: a strided memref and the loop dimension that each of its axes runs along.
 #[derive(Clone)]
 pub struct View {
@@ -107,6 +118,16 @@ impl Contraction {
     pub fn size_value(&self, dim: usize) -> String {
         let found = (0..3).find_map(|i| self.axis(i, dim).map(|axis| format!("%v{i}_size{axis}")));
         found.unwrap_or_else(|| "%c1".into())
+    }
+
+    /// Text that defines `%name`, over views `%v0` to `%v2`, as the size of a loop dimension.
+    pub fn size(&self, name: &str, dim: usize) -> String {
+        if let Some(size) = self.sizes[dim] {
+            return format!("%{name} = arith.constant {size} : index\n");
+        }
+        let (i, axis) = (0..3).find_map(|i| self.axis(i, dim).map(|axis| (i, axis))).unwrap_or((2, 0));
+        let ty = self.views[i].ty;
+        format!("%{name}_axis = arith.constant {axis} : index\n%{name} = memref.dim %v{i}, %{name}_axis : {ty}\n")
     }
 }
 

@@ -10,7 +10,7 @@
 //! kind, such as batches, and types other than those.
 
 use crate::{
-    contraction::{Body, Contraction},
+    contraction::Contraction,
     ir::{Op, Pass, PassCx, PassResult, Type},
     threads::ParallelLoop,
 };
@@ -98,11 +98,7 @@ impl Gemv {
             return Err("it has batches".into());
         }
         let output = contraction.views[C].element.to_string();
-        let conversions = match contraction.body {
-            Body::MultiplyAdd => [None, None],
-            Body::ExtendMultiplyAdd => [Some("arith.extf"); 2],
-            Body::ConvertMultiplyAdd(conversions) => conversions,
-        };
+        let conversions = contraction.body.conversions();
         if !["f32", "f64"].contains(&output.as_str()) {
             return Err(format!("it adds up in {output}"));
         }
@@ -114,17 +110,6 @@ impl Gemv {
             return Err("no elements of the matrix are known to lie side by side".into());
         }
         Ok(Gemv { matrix, vector: 1 - matrix, n, k, conversions, contraction })
-    }
-
-    /// `%name`: the size of a loop dimension.
-    fn size(&self, name: &str, dim: usize) -> String {
-        if let Some(size) = self.contraction.sizes[dim] {
-            return format!("%{name} = arith.constant {size} : index\n");
-        }
-        let found = (0..3).find_map(|i| self.contraction.axis(i, dim).map(|axis| (i, axis)));
-        let (i, axis) = found.unwrap_or((C, 0));
-        let ty = self.contraction.views[i].ty;
-        format!("%{name}_axis = arith.constant {axis} : index\n%{name} = memref.dim %v{i}, %{name}_axis : {ty}\n")
     }
 
     /// `%name`: an element of operand `i`, at `%n` and `%k` or what stands for them, as one of the output's type.
@@ -185,7 +170,7 @@ impl Gemv {
         let element = self.contraction.views[C].element;
         let mut body = String::from("%c0 = arith.constant 0 : index\n%c1 = arith.constant 1 : index\n");
         body += &format!("%zero = arith.constant 0.0 : {element}\n");
-        body += &self.size("sums", self.k);
+        body += &self.contraction.size("sums", self.k);
         body += "scf.for %n = %begin to %end step %c1 {\n";
         body += &format!("%sum = scf.for %k = %c0 to %sums step %c1 iter_args(%part = %zero) -> ({element}) {{\n");
         body += &self.load("w", self.matrix, "%n", "%k");
@@ -197,7 +182,7 @@ impl Gemv {
         body += &self.load("old", C, "%n", "%c0");
         body += &format!("%new = arith.addf %old, %sum : {element}\n{}}}\n", self.store("%new", "%n"));
         let grain = self.contraction.sizes[self.k].map_or(64, |k| (LEAST / k.max(1)).max(1));
-        let before = self.size("count", self.n);
+        let before = self.contraction.size("count", self.n);
         let shape = ParallelLoop { name, parameters, before: &before, grain, body: &body, ..Default::default() };
         shape.define(module).map(|_| ())
     }
@@ -209,12 +194,14 @@ impl Gemv {
         let columns = sizes[self.n].map_or("?".to_string(), |n| n.to_string());
         let parts_type = format!("memref<?x{columns}x{element}>");
         let indices = "%c0 = arith.constant 0 : index\n%c1 = arith.constant 1 : index\n";
-        let mut before = indices.to_string() + &self.size("columns", self.n) + &self.size("sums", self.k);
+        let mut before =
+            indices.to_string() + &self.contraction.size("columns", self.n) + &self.contraction.size("sums", self.k);
         before += &format!("%part = arith.constant {PART} : index\n%count = arith.ceildivui %sums, %part : index\n");
         let dynamic = if sizes[self.n].is_none() { ", %columns" } else { "" };
         before += &format!("%parts = memref.alloc(%count{dynamic}) {{alignment = 64 : i64}} : {parts_type}\n");
 
-        let mut body = indices.to_string() + &self.size("columns", self.n) + &self.size("sums", self.k);
+        let mut body =
+            indices.to_string() + &self.contraction.size("columns", self.n) + &self.contraction.size("sums", self.k);
         body += &format!("%zero = arith.constant 0.0 : {element}\n");
         body += &format!("%part = arith.constant {PART} : index\n%rows = arith.constant {ROWS} : index\n");
         body += "scf.for %p = %begin to %end step %c1 {\n";

@@ -1,20 +1,20 @@
-//! `tinymlir-vector-matmul`: products of a few rows and a matrix become tiles of vector registers, on all threads.
+//! `tinymlir-vector-matmul`: products of rows and a matrix become tiles of vector registers, on all threads.
 //!
-//! A CBLAS copies the matrix into an order of its own before it multiplies, which costs as much as the product where there are few rows to
-//! use it. Here the matrix `B[k, n]` is read as it lies: a thread takes a strip of columns as wide as a few
-//! vectors, and for each block of rows of the left operand keeps a tile of the output in registers while it walks down the strip, once: a
-//! vector of B times an element of A, added up. The strip stays in the cache for the next block of rows, and the next strip is
-//! prefetched meanwhile. Elements of narrower types (bf16, f16, i8, which linalg extends) are converted in registers. An output
-//! that a fill with zero starts is not read, and the fill goes. No element's arithmetic depends on the number of threads.
+//! A CBLAS copies the matrix into an order of its own before it multiplies, which costs as much as the product where few rows
+//! use it. Here the matrix `B[k, n]` is read as it lies. A thread takes a strip of columns as wide as a few vectors and a block
+//! of rows, and keeps a tile of the output in registers while it walks down the strip: a vector of B times an element of A, added
+//! up. The strip stays in the cache for the next tile, and the next strip is prefetched meanwhile. Narrower elements
+//! (bf16, f16, i8, which linalg extends) are converted in registers. An output that a fill with zero starts is not read,
+//! and the fill goes. No element's arithmetic depends on the number of threads.
 //!
-//! The tile is as large as the registers of `vector-bits` allow: Goto and van de Geijn, "Anatomy of high-performance matrix
-//! multiplication" (2008), without their packing, which pays from some hundred rows on.
+//! A tile is as large as the registers of `vector-bits` allow, as in Goto and van de Geijn, "Anatomy of high-performance
+//! matrix multiplication" (2008), without their packing.
 //!
-//! Runs on bufferized functions between `tinymlir-gemv` and `tinymlir-blas`, which takes what this leaves, with a remark: small matrices, one row, more
-//! than `most-rows` or an unknown number, batches, matrices of which no rows lie side by side, and outputs of other types.
-
+//! Runs on bufferized functions between `tinymlir-gemv` and `tinymlir-blas`, which takes what this leaves, with a remark: small
+//! matrices, one row, more than `most-rows` or an unknown number, sums so long that no cache has a strip, batches, matrices
+//! whose columns do not lie side by side, and outputs of other types.
 use crate::{
-    contraction::{Body, Contraction},
+    contraction::Contraction,
     epilogue::zero_fill,
     ir::{Op, Opt, Pass, PassCx, PassResult, Type},
     threads::ParallelLoop,
@@ -24,11 +24,11 @@ use std::collections::HashMap;
 
 pub static PASS: Pass = Pass {
     argument: "tinymlir-vector-matmul",
-    description: "Turn products of a few rows and a matrix into tiles of vector registers, on all threads",
+    description: "Turn products of rows and a matrix into tiles of vector registers, on all threads",
     anchor: "builtin.module",
     options: &[
         Opt::integer("vector-bits", "256", "The width of a vector register"),
-        Opt::integer("most-rows", "128", "Rows from which on a product is left to BLAS"),
+        Opt::integer("most-rows", "1024", "Rows from which on a product is left to BLAS"),
     ],
     statistics: &[("loops", "Products that became loops"), ("declined", "Products that are left")],
     dialects: &[
@@ -46,6 +46,10 @@ pub static PASS: Pass = Pass {
 const SMALL: i64 = 1 << 14;
 /// Elements of a matrix that are a thread's at least: some microseconds.
 const LEAST: i64 = 1 << 15;
+/// Bytes of a strip at most that are read more than once: it stays in the second cache, or nearly.
+const STRIP: i64 = 2 << 20;
+/// Rows of a block at most.
+const BLOCK: i64 = 128;
 /// Bytes of a cache line.
 const LINE: i64 = 64;
 
@@ -120,35 +124,36 @@ impl Product {
         }
         let last =
             |i: usize, d: usize| contraction.axis(i, d).is_some_and(|a| a + 1 == contraction.views[i].dims.len());
-        let near = |i: usize, d: usize| last(i, d) && contraction.stride(i, d) == Some(1);
-        let few = |d: usize| contraction.sizes[d].is_some_and(|size| size <= most);
-        let (left, dims) = if few(*m) && near(1, *n) && near(C, *n) {
+        let near = |i, d| last(i, d) && contraction.stride(i, d) == Some(1);
+        let (left, dims) = if near(1, *n) && near(C, *n) {
             (0, [*m, *n, *k])
-        } else if few(*n) && near(0, *m) && near(C, *m) {
+        } else if near(0, *m) && near(C, *m) {
             (1, [*n, *m, *k])
-        } else if !few(*m) && !few(*n) {
-            return Err(format!("more than {most} rows, or an unknown number"));
         } else {
             return Err("the columns of the matrix or the output are not known to lie side by side".into());
         };
+        let count = contraction.sizes[dims[0]].filter(|count| *count <= most);
+        let count = count.ok_or_else(|| format!("more than {most} rows, or an unknown number"))?;
         let elements = [dims[1], dims[2]].map(|d| contraction.sizes[d]);
         if let [Some(columns), Some(sums)] = elements
             && columns.saturating_mul(sums) < SMALL
         {
             return Err(format!("the matrix has less than {SMALL} elements"));
         }
-        let conversions = match contraction.body {
-            Body::MultiplyAdd => [None, None],
-            Body::ExtendMultiplyAdd => [Some("arith.extf"); 2],
-            Body::ConvertMultiplyAdd(conversions) => conversions,
-        };
-        let count = contraction.sizes[dims[0]].unwrap_or(1);
+        let conversions = contraction.body.conversions();
         // Registers for the output, beside those for a row of the matrix and an element: 24 of 32, or 12 of 16.
         let (tall, tiles) = if bits >= 512 { (8, 24) } else { (6, 12) };
         let blocks = (count + tall - 1) / tall;
         let rows = (count + blocks - 1) / blocks;
         let vectors = (tiles / rows).clamp(2, 6);
         let lanes = (bits / 8 / bytes).max(1);
+        let strip = contraction.sizes[dims[2]].map_or(0, |k| k.saturating_mul(vectors * lanes * bytes));
+        if blocks > 1 && strip > STRIP {
+            return Err(format!(
+                "it adds up {} elements, more than a cache has for it",
+                strip / (vectors * lanes * bytes)
+            ));
+        }
         let fill = zero_fill(op, contraction.operands[C]);
         let matrix = 1 - left;
         Ok(Product { contraction, left, matrix, dims, count, rows, vectors, lanes, conversions, fill })
@@ -157,6 +162,18 @@ impl Product {
     /// Columns of a strip.
     fn width(&self) -> i64 {
         self.vectors * self.lanes
+    }
+
+    /// Rows that walk down a strip one tile after the other, a multiple of those of a tile: so many that the strip's reading is paid
+    /// for, and so few that they stay in a cache.
+    fn block_rows(&self) -> i64 {
+        (BLOCK / self.rows).max(1) * self.rows
+    }
+
+    /// How many such blocks there are; what is left over of less than a tile belongs to the last.
+    fn blocks(&self) -> i64 {
+        let whole = self.count / self.rows * self.rows;
+        ((whole + self.block_rows() - 1) / self.block_rows()).max(1)
     }
 
     fn element(&self) -> String {
@@ -194,10 +211,14 @@ impl Product {
         let width = self.width();
         let mut sizes = String::from("%c0 = arith.constant 0 : index\n%c1 = arith.constant 1 : index\n");
         sizes += &format!("%width = arith.constant {width} : index\n");
-        sizes += &self.size("columns", self.dims[1]);
-        let before = format!("{sizes}%count = arith.ceildivui %columns, %width : index\n");
+        sizes += &self.contraction.size("columns", self.dims[1]);
+        sizes += "%strips = arith.ceildivui %columns, %width : index\n";
+        let before = format!(
+            "{sizes}%blocks = arith.constant {} : index\n%count = arith.muli %strips, %blocks : index\n",
+            self.blocks()
+        );
 
-        let mut body = sizes + &self.size("sums", self.dims[2]);
+        let mut body = sizes + &self.contraction.size("sums", self.dims[2]);
         if self.fill.is_some() {
             body += &format!("%zero = arith.constant dense<0.0> : {}\n", self.vector(&self.element()));
         }
@@ -205,13 +226,18 @@ impl Product {
             body += &format!("%row{row} = arith.constant {row} : index\n");
         }
         body += &format!(
-            "%rows = arith.constant {} : index\n%whole_rows = arith.constant {} : index\n",
+            "%rows = arith.constant {} : index\n%whole_rows = arith.constant {} : index\n\
+             %block_rows = arith.constant {} : index\n",
             self.rows,
-            self.count / self.rows * self.rows
+            self.count / self.rows * self.rows,
+            self.block_rows()
         );
         body += "%highest = arith.subi %columns, %c1 : index\n";
-        body += "scf.for %strip = %begin to %end step %c1 {\n%n0 = arith.muli %strip, %width : index\n\
-                 %next = arith.addi %n0, %width : index\n";
+        body += "scf.for %task = %begin to %end step %c1 {\n%block = arith.divui %task, %strips : index\n\
+                 %strip = arith.remui %task, %strips : index\n%from = arith.muli %block, %block_rows : index\n\
+                 %full_block = arith.addi %from, %block_rows : index\n\
+                 %to = arith.minui %full_block, %whole_rows : index\n\
+                 %n0 = arith.muli %strip, %width : index\n%next = arith.addi %n0, %width : index\n";
         for v in 1..self.vectors {
             body += &format!("%at{v} = arith.constant {} : index\n", v * self.lanes);
             body += &format!("%n{v} = arith.addi %n0, %at{v} : index\n");
@@ -253,12 +279,14 @@ impl Product {
                 text += &format!("%mask{v} = vector.create_mask %live{v} : vector<{}xi1>\n", self.lanes);
             }
         }
-        text += "scf.for %m = %c0 to %whole_rows step %rows {\n";
+        text += "scf.for %m = %from to %to step %rows {\n";
         text += &self.tile("m", self.rows, masked);
         text += "}\n";
         let rest = self.count % self.rows;
         if rest != 0 {
+            text += "%last_block = arith.cmpi eq, %to, %whole_rows : index\nscf.if %last_block {\n";
             text += &self.tile("whole_rows", rest, masked);
+            text += "}\n";
         }
         text
     }
@@ -367,16 +395,5 @@ impl Product {
             _ => "%c0",
         };
         self.contraction.views[i].dims.iter().map(of).collect::<Vec<_>>().join(", ")
-    }
-
-    /// `%{name}`: the size of a loop dimension.
-    fn size(&self, name: &str, dim: usize) -> String {
-        if let Some(size) = self.contraction.sizes[dim] {
-            return format!("%{name} = arith.constant {size} : index\n");
-        }
-        let found = (0..3).find_map(|i| self.contraction.axis(i, dim).map(|axis| (i, axis)));
-        let (i, axis) = found.unwrap_or((C, 0));
-        let ty = self.contraction.views[i].ty;
-        format!("%{name}_axis = arith.constant {axis} : index\n%{name} = memref.dim %v{i}, %{name}_axis : {ty}\n")
     }
 }

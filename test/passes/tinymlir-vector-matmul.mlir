@@ -38,19 +38,21 @@ func.func @turned(%a: memref<200x96xbf16>, %b: memref<4x200xf32>, %c: memref<4x9
 }
 
 // CHECK-LABEL: func.func @left(
-// CHECK-COUNT-6: linalg.{{(batch_)?}}matmul
-// REMARK: remark: [Missed] {{.*}}is no product for registers: more than 128 rows, or an unknown number
-// REMARK: remark: [Missed] {{.*}}is no product for registers: more than 128 rows, or an unknown number
+// CHECK-COUNT-7: linalg.{{(batch_)?}}matmul
+// REMARK: remark: [Missed] {{.*}}is no product for registers: more than 1024 rows, or an unknown number
+// REMARK: remark: [Missed] {{.*}}is no product for registers: more than 1024 rows, or an unknown number
 // REMARK: remark: [Missed] {{.*}}is no product for registers: the columns of the matrix or the output are not known to lie side by side
+// REMARK: remark: [Missed] {{.*}}is no product for registers: it adds up 40000 elements, more than a cache has for it
 // REMARK: remark: [Missed] {{.*}}is no product for registers: the matrix has less than 16384 elements
 // REMARK: remark: [Missed] {{.*}}is no product for registers: it has batches
 // REMARK: remark: [Missed] {{.*}}is no product for registers: it has 0, 1 and 1 dimensions of rows, columns and sums
-func.func @left(%a: memref<500x60xf32>, %b: memref<60x300xf32>, %c: memref<500x300xf32>, %d: memref<?x60xf32>, %e: memref<?x300xf32>,
+func.func @left(%a: memref<1500x60xf32>, %b: memref<60x300xf32>, %c: memref<1500x300xf32>, %d: memref<?x60xf32>, %e: memref<?x300xf32>,
                 %f: memref<8x60xf32>, %g: memref<300x60xf32>, %h: memref<8x300xf32>, %i: memref<2x8x60xf32>, %j: memref<2x60x300xf32>,
-                %k: memref<2x8x300xf32>, %l: memref<1x60xf32>, %m: memref<1x300xf32>, %n: memref<60x30xf32>, %o: memref<8x30xf32>) {
-  linalg.matmul ins(%a, %b : memref<500x60xf32>, memref<60x300xf32>) outs(%c : memref<500x300xf32>)
+                %k: memref<2x8x300xf32>, %l: memref<1x60xf32>, %m: memref<1x300xf32>, %n: memref<60x30xf32>, %o: memref<8x30xf32>, %p: memref<16x40000xf32>, %q: memref<40000x300xf32>, %r: memref<16x300xf32>) {
+  linalg.matmul ins(%a, %b : memref<1500x60xf32>, memref<60x300xf32>) outs(%c : memref<1500x300xf32>)
   linalg.matmul ins(%d, %b : memref<?x60xf32>, memref<60x300xf32>) outs(%e : memref<?x300xf32>)
   linalg.matmul indexing_maps = [#A, #Bt, #C] ins(%f, %g : memref<8x60xf32>, memref<300x60xf32>) outs(%h : memref<8x300xf32>)
+  linalg.matmul ins(%p, %q : memref<16x40000xf32>, memref<40000x300xf32>) outs(%r : memref<16x300xf32>)
   linalg.matmul ins(%f, %n : memref<8x60xf32>, memref<60x30xf32>) outs(%o : memref<8x30xf32>)
   linalg.batch_matmul ins(%i, %j : memref<2x8x60xf32>, memref<2x60x300xf32>) outs(%k : memref<2x8x300xf32>)
   linalg.matmul ins(%l, %b : memref<1x60xf32>, memref<60x300xf32>) outs(%m : memref<1x300xf32>)

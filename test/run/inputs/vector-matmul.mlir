@@ -55,3 +55,7 @@ func.func @doubles(%a: tensor<11x?xf64>, %b: tensor<?x?xf64>, %c: tensor<11x?xf6
   %r = linalg.matmul ins(%a, %b : tensor<11x?xf64>, tensor<?x?xf64>) outs(%c : tensor<11x?xf64>) -> tensor<11x?xf64>
   return %r : tensor<11x?xf64>
 }
+func.func @rows301(%a: tensor<301x?xf32>, %b: tensor<?x?xf32>, %c: tensor<301x?xf32>) -> tensor<301x?xf32> {
+  %r = linalg.matmul ins(%a, %b : tensor<301x?xf32>, tensor<?x?xf32>) outs(%c : tensor<301x?xf32>) -> tensor<301x?xf32>
+  return %r : tensor<301x?xf32>
+}
