@@ -125,17 +125,32 @@ impl Rows<'_> {
             None => (String::new(), String::new()),
         };
         let s = if score.is_empty() { "%p" } else { "%s" };
+        // What is subtracted and what is divided by where a row has no keys that count: for zeros, and for no keys at all where the
+        // weights are quotients, which are none then.
+        let (less, divisor) = match (self.chain.empty_is_zero, &self.chain.end) {
+            (true, _) => (
+                format!("%none = arith.cmpf oeq, %max, %low : {e}\n%base = arith.select %none, %zero, %max : {e}\n"),
+                format!("%divisor = arith.select %none, %one, %sum : {e}\n"),
+            ),
+            (false, None) => (
+                String::new(),
+                format!("%none = arith.cmpi eq, %keys, %c0 : index\n%divisor = arith.select %none, %one, %sum : {e}\n"),
+            ),
+            (false, Some(_)) => Default::default(),
+        };
+        let base = if less.is_empty() { "%max" } else { "%base" };
+        let sum = if divisor.is_empty() { "%sum" } else { "%divisor" };
         Ok(format!(
             "{batches}scf.for %r = %c0 to %n step %c1 {{\n\
              %row = arith.addi %row0, %r : index\n\
              %max = scf.for %key = %c0 to %limit step %c1 iter_args(%most = %low) -> ({e}) {{\n\
              %p = memref.load %scores[%r, %key] : memref<?x?x{e}>\n{score}\
-             %more = arith.maximumf %most, {s} : {e}\nscf.yield %more : {e}\n}}\n\
+             %more = arith.maximumf %most, {s} : {e}\nscf.yield %more : {e}\n}}\n{less}\
              %sum = scf.for %key = %c0 to %limit step %c1 iter_args(%part = %zero) -> ({e}) {{\n\
-             %score = memref.load %scores[%r, %key] : memref<?x?x{e}>\n%less = arith.subf %score, %max : {e}\n\
+             %score = memref.load %scores[%r, %key] : memref<?x?x{e}>\n%less = arith.subf %score, {base} : {e}\n\
              %weight = math.exp %less : {e}\nmemref.store %weight, %scores[%r, %key] : memref<?x?x{e}>\n\
              %next = arith.addf %part, %weight fastmath<reassoc> : {e}\nscf.yield %next : {e}\n}}\n\
-             memref.store %sum, %sums[%r] : memref<?x{e}>\n}}\n"
+             {divisor}memref.store {sum}, %sums[%r] : memref<?x{e}>\n}}\n"
         ))
     }
 
@@ -153,13 +168,6 @@ impl Rows<'_> {
             self.gemm(),
             self.gemm_type()
         );
-        // The quotient has the columns where the second product sums over the keys.
-        let divisor = match &chain.end {
-            Some(_) => "%divisor = arith.addf %sum, %zero : T\n".to_string(),
-            // Without keys the weights are none, and so is what they weigh.
-            None => "%empty = arith.cmpi eq, %keys, %c0 : index\n%divisor = arith.select %empty, %one, %sum : T\n"
-                .to_string(),
-        };
         let (batches, mut places) = self.places("o", chain.last_stage(), "%row", "%column")?;
         if chain.end.is_none() {
             places.set(chain.width, "%column");
@@ -169,10 +177,9 @@ impl Rows<'_> {
             + &batches
             + &format!(
                 "scf.for %r = %c0 to %n step %c1 {{\n%row = arith.addi %row0, %r : index\n\
-                 %sum = memref.load %sums[%r] : memref<?x{e}>\n{}\
+                 %sum = memref.load %sums[%r] : memref<?x{e}>\n\
                  scf.for %column = %c0 to %width step %c1 {{\n%all = memref.load %weighted[%r, %column] : memref<?x?x{e}>\n\
-                 %mean = arith.divf %all, %divisor : {e}\nmemref.store %mean, %o[{at}] : {}\n}}\n}}\n",
-                divisor.replace('T', e),
+                 %mean = arith.divf %all, %sum : {e}\nmemref.store %mean, %o[{at}] : {}\n}}\n}}\n",
                 o.ty()
             ))
     }

@@ -8,7 +8,10 @@ use crate::{
     device::source,
     epilogue::zero_fill,
     ir::{Op, Value},
-    key_rows::{Roles, binary, exponential, is_elementwise, is_whole, loop_sizes, maker, reduction},
+    key_rows::{
+        Quotient, Roles, all_masked, constant, exponential, is_elementwise, is_lowest, is_whole, loop_sizes, maker,
+        reduction,
+    },
     memory::{erase_unread, may_alias, outputs, touches, writes},
 };
 
@@ -50,6 +53,8 @@ pub struct AttentionChain {
     pub width: usize,
     /// The quotient of the second product, with the result.
     pub end: Option<Stage>,
+    /// Whether a row whose scores are all minus infinity gives zeros, and not quotients of zeros.
+    pub empty_is_zero: bool,
     /// Everything that is replaced, in order; the last one is where the loop goes.
     pub ops: Vec<Op>,
 }
@@ -62,13 +67,13 @@ impl AttentionChain {
     pub fn ending_with(second: Op) -> Found<Option<AttentionChain>> {
         let Ok(product) = Contraction::of(second) else { return Ok(None) };
         let Some(last) = maker(second, product.operands[0]) else { return Ok(None) };
-        let quotient = binary(last, "arith.divf");
-        let exp = match quotient {
-            Some((a, _)) => maker(last, last.operand(a)),
+        let quotient = Quotient::of(last);
+        let exp = match &quotient {
+            Some(q) => maker(last, last.operand(q.dividend)),
             None => Some(last),
         };
         match exp.and_then(|exp| exponential(exp).map(|places| (exp, places))) {
-            Some((exp, places)) => Self::around(second, product, quotient.map(|q| (last, q)), exp, places).map(Some),
+            Some((exp, places)) => Self::around(second, product, quotient, exp, places).map(Some),
             None => Ok(None),
         }
     }
@@ -76,7 +81,7 @@ impl AttentionChain {
     fn around(
         second: Op,
         product: Contraction,
-        quotient: Option<(Op, (usize, usize))>,
+        quotient: Option<Quotient>,
         exp: Op,
         (of_score, of_maximum): (usize, usize),
     ) -> Found<AttentionChain> {
@@ -102,29 +107,36 @@ impl AttentionChain {
         let mut ops = vec![first_fill, first, maximum.fill, maximum.op, exp, second_fill, second];
         ops.extend(scores.as_ref().map(|s| s.stage.op));
         let mut end = None;
-        let (sum_user, sums) = match quotient {
-            Some((div, (of_exponential, of_sum))) => {
-                let roles = Roles::of_operand(div, of_exponential).ok_or("the quotients are no rows of keys")?;
-                if Roles::of_output(div) != Some(roles.clone()) || !roles.has_one_a_row(div, of_sum) {
-                    return Err("the exponentials are not divided by one number a row");
+        let quotient = match quotient {
+            Some(quotient) => {
+                let roles = quotient.roles()?;
+                if Roles::of_output(quotient.op) != Some(roles) {
+                    return Err("the exponentials are not divided where they are");
                 }
-                ops.push(div);
-                (div, div.operand(of_sum))
+                quotient
             }
             None => {
-                let (stage, sums) = Stage::end(second, context.operands.pop())?;
-                ops.push(stage.op);
-                (stage.op, end.insert(stage).op.operand(sums))
+                let (stage, quotient) = Stage::end(second, context.operands.pop())?;
+                end = Some(stage);
+                quotient
             }
         };
-        let sum = reduction(sum_user, sums, &["arith.addf"])?;
+        let sum = reduction(quotient.op, quotient.op.operand(quotient.divisor), &["arith.addf"])?;
         if maker(sum.op, sum.op.operand(0)) != Some(exp) {
             return Err("the sum is another array's");
         }
-        ops.extend([sum.fill, sum.op]);
+        ops.extend([quotient.op, sum.fill, sum.op]);
+        if let Some(place) = quotient.without_keys {
+            let all = all_masked(quotient.op, quotient.op.operand(place))?;
+            if maker(all.op, all.op.operand(0)) != Some(scored) {
+                return Err("the rows without keys are another array's");
+            }
+            ops.extend([all.fill, all.op]);
+        }
+        let empty_is_zero = quotient.without_keys.is_some();
         let order = second.block().map(|b| b.ops()).unwrap_or_default();
         ops.sort_by_key(|op| order.iter().position(|o| o == op));
-        let chain = AttentionChain { element, products, depth, scores, context, width, end, ops };
+        let chain = AttentionChain { element, products, depth, scores, context, width, end, empty_is_zero, ops };
         chain.has_one_type()?;
         chain.has_matrices()?;
         chain.is_closed(&order)?;
@@ -149,7 +161,8 @@ impl AttentionChain {
     fn has_one_type(&self) -> Found<()> {
         let same = |v: Value| v.ty().element().is_some_and(|e| e.is(&self.element));
         let products = self.products.operands.iter().chain(&self.context.operands).map(|o| o.buffer);
-        let between = self.ops.iter().flat_map(|op| outputs(*op));
+        let logical = |v: &Value| v.ty().element().is_some_and(|e| e.is("i1"));
+        let between = self.ops.iter().flat_map(|op| outputs(*op)).filter(|v| !(self.empty_is_zero && logical(v)));
         if !["f32", "f64"].contains(&self.element.as_str()) || !products.chain(between).all(same) {
             return Err("not all is f32, or all f64");
         }
@@ -279,19 +292,18 @@ impl Stage {
         Ok((Stage { op, roles, operands: [1, 2].map(|i| operand(&c, i)).to_vec(), sizes: c.sizes.clone() }, *width))
     }
 
-    /// The quotient after the second product, whose result was `product`, with its result as its operand; the place of the sums.
-    fn end(second: Op, product: Option<Operand>) -> Found<(Stage, usize)> {
+    /// The quotient after the second product, whose result was `product`, with its result as its operand.
+    fn end(second: Op, product: Option<Operand>) -> Found<(Stage, Quotient)> {
         let buffer = source(product.ok_or("internal error: a product without a result")?.buffer);
         let reader = std::iter::successors(second.next(), |op| op.next()).find(|op| touches(*op, buffer));
-        let quotient = reader.and_then(|op| binary(op, "arith.divf").map(|places| (op, places)));
-        let (op, (of_product, of_sum)) = quotient.ok_or("the second product is not divided by the sum")?;
-        let roles = Roles::of_operand(op, of_product).ok_or("the second product is divided as no rows")?;
-        if maker(op, op.operand(of_product)) != Some(second) || !roles.has_one_a_row(op, of_sum) {
-            return Err("the second product is not divided by one number a row");
+        let quotient = reader.and_then(Quotient::of).ok_or("the second product is not divided by the sum")?;
+        let (op, roles) = (quotient.op, quotient.roles()?);
+        if maker(op, op.operand(quotient.dividend)) != Some(second) {
+            return Err("the second product is not divided as a whole");
         }
         let out = op.operands().len() - 1;
         let result = extra(op, out).ok_or("the quotient is stored by more than a choice of dimensions")?;
-        Ok((Stage { op, roles, sizes: loop_sizes(op), operands: vec![result] }, of_sum))
+        Ok((Stage { op, roles, sizes: loop_sizes(op), operands: vec![result] }, quotient))
     }
 }
 
@@ -338,11 +350,7 @@ impl Scores {
             }
             false => Some(last).filter(|d| d.is("arith.select")),
         }?;
-        let low = |i: usize| {
-            let value =
-                select.operand(i).def().and_then(|d| d.attr("value")).map(|v| v.to_string()).unwrap_or_default();
-            value.starts_with("0xFF800000 :") || value.starts_with("0xFFF0000000000000 :")
-        };
+        let low = |i: usize| is_lowest(&constant(select.operand(i)));
         let condition = select.operand(0);
         (!self.depends(condition) && (low(1) != low(2))).then(|| (condition, low(1)))
     }

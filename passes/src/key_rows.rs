@@ -49,28 +49,95 @@ pub struct Reduction {
 /// The reduction of rows by one of these operations that made what `user` reads in `output`.
 pub fn reduction(user: Op, output: Value, names: &[&str]) -> Result<Reduction, &'static str> {
     let missing = "no maximum or sum of a row is found";
-    let op = maker(user, output).filter(|op| op.is("linalg.generic") && op.operands().len() == 2).ok_or(missing)?;
-    let roles = Roles::of_operand(op, 0).filter(|r| r.has_one_a_row(op, 1)).ok_or(missing)?;
-    let arguments = op.blocks(0)[0].arguments();
-    let last = op.blocks(0)[0].terminator().operands().first().and_then(|v| v.def()).ok_or(missing)?;
-    let operands = last.operands();
+    let (reduction, start) = over_keys(user, output).ok_or(missing)?;
+    let body = reduction.op.blocks(0)[0];
+    let last = body.terminator().operands().first().and_then(|v| v.def()).ok_or(missing)?;
+    let (operands, arguments) = (last.operands(), body.arguments());
     let both = operands[..] == arguments[..] || operands.iter().rev().eq(arguments.iter());
-    let (fill, constant) = fill_before(op, op.operand(1)).ok_or(missing)?;
-    let value = constant.def().and_then(|d| d.attr("value")).map(|v| v.to_string()).unwrap_or_default();
-    let starts = |list: &[&str]| list.iter().any(|low| value.starts_with(&format!("{low} :")));
     // A NaN is neutral for maxnumf, which keeps the number.
+    let nan = ["0xFFC00000 :", "0x7FC00000 :", "0x7FF8000000000000 :"].iter().any(|nan| start.starts_with(nan));
     let neutral = match last.name().as_str() {
-        "arith.addf" => starts(&["0.000000e+00"]),
-        "arith.maxnumf" => {
-            starts(&["0xFF800000", "0xFFC00000", "0x7FC00000", "0xFFF0000000000000", "0x7FF8000000000000"])
-        }
-        _ => starts(&["0xFF800000", "0xFFF0000000000000"]),
+        "arith.addf" => start.starts_with("0.000000e+00 :"),
+        "arith.maxnumf" => nan || is_lowest(&start),
+        _ => is_lowest(&start),
     };
+    (names.contains(&last.name().as_str()) && both && neutral).then_some(reduction).ok_or(missing)
+}
+
+/// The reduction that tells of each row whether all of it is minus infinity, which made what `user` reads in `output`.
+pub fn all_masked(user: Op, output: Value) -> Result<Reduction, &'static str> {
+    let found = || {
+        let (reduction, start) = over_keys(user, output)?;
+        let body = reduction.op.blocks(0)[0];
+        let [element, so_far] = body.arguments()[..] else { return None };
+        let both = body.terminator().operands().first()?.def().filter(|d| d.is("arith.andi"))?.operands();
+        let [compared, other] = both[..] else { return None };
+        let compared = if compared == so_far { other } else { compared };
+        let compare = compared.def().filter(|d| d.is("arith.cmpf") && both.contains(&so_far))?;
+        let equal = compare.attr("predicate").and_then(|p| p.as_int()) == Some(1); // oeq
+        let value = compare.operand(0);
+        let value = value.def().filter(|d| d.is("arith.extf")).map_or(value, |d| d.operand(0));
+        (equal && value == element && is_lowest(&constant(compare.operand(1))) && start == "true").then_some(reduction)
+    };
+    found().ok_or("what tells the rows without keys is no such reduction")
+}
+
+/// A reduction over the keys that made what `user` reads in `output`, and the constant that it starts from.
+fn over_keys(user: Op, output: Value) -> Option<(Reduction, String)> {
+    let op = maker(user, output).filter(|op| op.is("linalg.generic") && op.operands().len() == 2)?;
+    let roles = Roles::of_operand(op, 0).filter(|r| r.has_one_a_row(op, 1))?;
+    let (fill, start) = fill_before(op, op.operand(1))?;
     let reduces = op.linalg_num_parallel() + 1 == loop_sizes(op).len()
         && !op.linalg_maps()[1].dims().contains(&Some(roles.column));
-    (names.contains(&last.name().as_str()) && both && neutral && reduces)
-        .then_some(Reduction { op, fill })
-        .ok_or(missing)
+    reduces.then_some((Reduction { op, fill }, constant(start)))
+}
+
+/// The text of a constant's value; empty for any other value.
+pub fn constant(value: Value) -> String {
+    let attr = value.def().filter(|d| d.is("arith.constant")).and_then(|d| d.attr("value"));
+    attr.map(|a| a.to_string()).unwrap_or_default()
+}
+
+/// Whether that is minus infinity.
+pub fn is_lowest(constant: &str) -> bool {
+    constant.starts_with("0xFF800000 :") || constant.starts_with("0xFFF0000000000000 :")
+}
+
+/// An elementwise quotient of rows by one number each, with the places among its operands.
+pub struct Quotient {
+    pub op: Op,
+    pub dividend: usize,
+    pub divisor: usize,
+    /// That of what selects zero instead of the quotient.
+    pub without_keys: Option<usize>,
+}
+
+impl Quotient {
+    /// An operation whose body is a quotient, or selects zero or a quotient.
+    pub fn of(op: Op) -> Option<Quotient> {
+        let body = *op.blocks(0).first().filter(|_| is_elementwise(op))?;
+        let last = body.terminator().operands().first()?.def()?;
+        let (condition, quotient) = match last.is("arith.select") {
+            true if constant(last.operand(1)).starts_with("0.000000e+00 :") => {
+                (Some(last.operand(0)), last.operand(2).def()?)
+            }
+            _ => (None, last),
+        };
+        let (dividend, divisor) = places(op, quotient, "arith.divf")?;
+        let without_keys = match condition {
+            Some(condition) => Some(body.arguments().iter().position(|a| *a == condition)?),
+            None => None,
+        };
+        Some(Quotient { op, dividend, divisor, without_keys })
+    }
+
+    /// The roles of its loops, where the other operands have one element for each row.
+    pub fn roles(&self) -> Result<Roles, &'static str> {
+        let mut per_row = [self.divisor].into_iter().chain(self.without_keys);
+        let roles = Roles::of_operand(self.op, self.dividend);
+        let fits = |roles: &Roles| per_row.all(|i| roles.has_one_a_row(self.op, i));
+        roles.filter(fits).ok_or("what is divided is not rows by one number each")
+    }
 }
 
 /// The operation before `user` in its block that last wrote a buffer, where it made all of it as a linalg operation.
@@ -132,12 +199,7 @@ pub fn is_elementwise(op: Op) -> bool {
     op.is("linalg.generic") && op.linalg_num_parallel() == loop_sizes(op).len() && outputs(op).len() == 1
 }
 
-/// The places among the operands of an elementwise operation of what its body is just `name` of.
-pub fn binary(op: Op, name: &str) -> Option<(usize, usize)> {
-    let body = *op.blocks(0).first().filter(|_| is_elementwise(op))?;
-    places(op, body.terminator().operands().first()?.def()?, name)
-}
-
+/// The places among an operation's operands of the two arguments of `last`, which is `name`.
 fn places(op: Op, last: Op, name: &str) -> Option<(usize, usize)> {
     let arguments = op.blocks(0).first()?.arguments();
     let [a, b] = last.operands()[..] else { return None };

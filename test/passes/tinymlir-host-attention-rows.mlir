@@ -71,6 +71,7 @@ func.func @causal(%q: tensor<?x?x?xf32>, %k: tensor<?x?x?xf32>, %v: tensor<?x?x?
 
 #x = affine_map<(b, g, m, n) -> (b, g, m, n)>
 #xrow = affine_map<(b, g, m, n) -> (b, g, m)>
+#xrow1 = affine_map<(b, g, m, n) -> (b, g, m, 0)>
 #mask = affine_map<(b, g, m, n) -> (m, n)>
 #gq = affine_map<(b, g, m, n, k) -> (b, g, m, k)>
 #gk = affine_map<(b, g, m, n, k) -> (b, k, n)>
@@ -145,6 +146,67 @@ func.func @grouped(%q: tensor<?x2x?x?xf64>, %k: tensor<?x?x?xf64>, %v: tensor<?x
     linalg.yield %1 : f64
   } -> tensor<?x?x2x?xf64>
   return %result : tensor<?x?x2x?xf64>
+}
+
+// Static sizes, views between the operations as torch-mlir leaves them, and zeros for rows whose keys are all masked.
+// REMARK: remark: 'linalg.batch_matmul' and what it is made of become a loop over blocks of rows that leave out
+// CHECK-LABEL: func.func @safe(
+// CHECK-NOT:     {{^ *linalg}}
+// CHECK:         call @[[SAFE:attention_rows_1]](
+// CHECK-NOT:     {{^ *linalg}}
+// CHECK:         return
+func.func @safe(%q: tensor<6x5x4xf32>, %k: tensor<6x4x70xf32>, %v: tensor<6x70x8xf32>, %mask: tensor<3x1x5x70xi1>) -> tensor<6x5x8xf32> {
+  %zero = arith.constant 0.0 : f32
+  %low = arith.constant 0xFF800000 : f32
+  %true = arith.constant true
+  %products0 = tensor.empty() : tensor<6x5x70xf32>
+  %products1 = linalg.fill ins(%zero : f32) outs(%products0 : tensor<6x5x70xf32>) -> tensor<6x5x70xf32>
+  %products2 = linalg.batch_matmul ins(%q, %k : tensor<6x5x4xf32>, tensor<6x4x70xf32>) outs(%products1 : tensor<6x5x70xf32>) -> tensor<6x5x70xf32>
+  %products = tensor.expand_shape %products2 [[0, 1], [2], [3]] output_shape [3, 2, 5, 70] : tensor<6x5x70xf32> into tensor<3x2x5x70xf32>
+  %scores0 = tensor.empty() : tensor<3x2x5x70xf32>
+  %scores = linalg.generic {indexing_maps = [#x, affine_map<(b, g, m, n) -> (b, 0, m, n)>, #x], iterator_types = ["parallel", "parallel", "parallel", "parallel"]} ins(%products, %mask : tensor<3x2x5x70xf32>, tensor<3x1x5x70xi1>) outs(%scores0 : tensor<3x2x5x70xf32>) {
+  ^bb0(%p: f32, %off: i1, %out: f32):
+    %0 = arith.select %off, %low, %p : f32
+    linalg.yield %0 : f32
+  } -> tensor<3x2x5x70xf32>
+  %rows0 = tensor.empty() : tensor<3x2x5x1xf32>
+  %lows = linalg.fill ins(%low : f32) outs(%rows0 : tensor<3x2x5x1xf32>) -> tensor<3x2x5x1xf32>
+  %max = linalg.generic {indexing_maps = [#x, #xrow1], iterator_types = ["parallel", "parallel", "parallel", "reduction"]} ins(%scores : tensor<3x2x5x70xf32>) outs(%lows : tensor<3x2x5x1xf32>) {
+  ^bb0(%x: f32, %most: f32):
+    %0 = arith.maximumf %x, %most : f32
+    linalg.yield %0 : f32
+  } -> tensor<3x2x5x1xf32>
+  %exp = linalg.generic {indexing_maps = [#x, #xrow1, #x], iterator_types = ["parallel", "parallel", "parallel", "parallel"]} ins(%scores, %max : tensor<3x2x5x70xf32>, tensor<3x2x5x1xf32>) outs(%scores0 : tensor<3x2x5x70xf32>) {
+  ^bb0(%x: f32, %most: f32, %out: f32):
+    %0 = arith.subf %x, %most : f32
+    %1 = math.exp %0 : f32
+    linalg.yield %1 : f32
+  } -> tensor<3x2x5x70xf32>
+  %zeros = linalg.fill ins(%zero : f32) outs(%rows0 : tensor<3x2x5x1xf32>) -> tensor<3x2x5x1xf32>
+  %sum = linalg.generic {indexing_maps = [#x, #xrow1], iterator_types = ["parallel", "parallel", "parallel", "reduction"]} ins(%exp : tensor<3x2x5x70xf32>) outs(%zeros : tensor<3x2x5x1xf32>) {
+  ^bb0(%x: f32, %part: f32):
+    %0 = arith.addf %x, %part : f32
+    linalg.yield %0 : f32
+  } -> tensor<3x2x5x1xf32>
+  %all0 = tensor.empty() : tensor<3x2x5x1xi1>
+  %all1 = linalg.fill ins(%true : i1) outs(%all0 : tensor<3x2x5x1xi1>) -> tensor<3x2x5x1xi1>
+  %all = linalg.generic {indexing_maps = [#x, #xrow1], iterator_types = ["parallel", "parallel", "parallel", "reduction"]} ins(%scores : tensor<3x2x5x70xf32>) outs(%all1 : tensor<3x2x5x1xi1>) {
+  ^bb0(%x: f32, %so_far: i1):
+    %0 = arith.cmpf oeq, %x, %low : f32
+    %1 = arith.andi %0, %so_far : i1
+    linalg.yield %1 : i1
+  } -> tensor<3x2x5x1xi1>
+  %weights0 = linalg.generic {indexing_maps = [#xrow1, #x, #xrow1, #x], iterator_types = ["parallel", "parallel", "parallel", "parallel"]} ins(%all, %exp, %sum : tensor<3x2x5x1xi1>, tensor<3x2x5x70xf32>, tensor<3x2x5x1xf32>) outs(%scores0 : tensor<3x2x5x70xf32>) {
+  ^bb0(%none: i1, %x: f32, %total: f32, %out: f32):
+    %0 = arith.divf %x, %total : f32
+    %1 = arith.select %none, %zero, %0 : f32
+    linalg.yield %1 : f32
+  } -> tensor<3x2x5x70xf32>
+  %weights = tensor.collapse_shape %weights0 [[0, 1], [2], [3]] : tensor<3x2x5x70xf32> into tensor<6x5x70xf32>
+  %result0 = tensor.empty() : tensor<6x5x8xf32>
+  %result1 = linalg.fill ins(%zero : f32) outs(%result0 : tensor<6x5x8xf32>) -> tensor<6x5x8xf32>
+  %result = linalg.batch_matmul ins(%weights, %v : tensor<6x5x70xf32>, tensor<6x70x8xf32>) outs(%result1 : tensor<6x5x8xf32>) -> tensor<6x5x8xf32>
+  return %result : tensor<6x5x8xf32>
 }
 
 // Exponentials that are a result as well stay as they are.
@@ -237,6 +299,15 @@ func.func @kept(%q: tensor<?x?x?xf32>, %k: tensor<?x?x?xf32>, %v: tensor<?x?x?xf
 // CHECK:         func.func private @[[GROUPED]]_range(
 // CHECK:           func.call @cblas_dgemm(
 // CHECK:           math.exp
-// CHECK:           func.call @cblas_dgemm(
 // CHECK:           arith.select
+// CHECK:           func.call @cblas_dgemm(
 // CHECK:           arith.divf
+
+// A batch's number is taken apart for the mask, which has one for two of them.
+// CHECK:         func.func private @[[SAFE]]_range(
+// CHECK:             arith.divui %{{.*}}, %{{.*}} : index
+// CHECK:             func.call @cblas_sgemm(
+// CHECK:               arith.cmpf oeq
+// CHECK:               arith.select
+// CHECK:               math.exp
+// CHECK:             func.call @cblas_sgemm(
