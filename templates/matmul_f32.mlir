@@ -1,10 +1,12 @@
 // RUN: tinymlir-opt %s | FileCheck %s
 // C = epilogue(A B + C) in strict fp32 by register tiles, sm_80 or newer; A: M x K, B: K x N, C: M x N, batched.
-// Any M and K. N, the strides and the offsets are multiples of 4 elements and the buffers aligned to 16 bytes.
+// Any M and K. N, the strides and the offsets are multiples of 4 elements and the buffers aligned to 16 bytes; of B, whose
+// elements may be narrower than f32, multiples of 16 bytes.
 //
 // A block of 128 threads makes a 64x128 tile of C, a thread 8x8 elements of it in registers; or fewer rows. Along K, slices of 16 of
 // A and B arrive in a ring of three slots by asynchronous copies of 16 bytes: two are on their way while one is
-// multiplied. Rows of A's slots are padded from 16 to 20 elements, which spreads them over the banks.
+// multiplied. Rows of A's slots are padded from 16 to 20 elements, which spreads them over the banks. Narrow elements of B
+// stay as they are up to the registers, where @widen makes f32 of them.
 //
 // For small grids K is split: a block sums `chunk` of it, split s of a batch writes to the batch's slab s of C, and
 // @reduce of templates/split_reduce.mlir adds the slabs in a fixed order.
@@ -16,6 +18,18 @@
 
 // Parameters: whether C is read, and what is done to a sum, in @epilogue; the rows of a tile, a warp and a thread.
 #accumulate = true
+// B in memory: what 16 bytes of it hold, how many of them a row of a tile has, how many rows 128 threads copy at once, and
+// how often; four neighbours as they are read from a slot.
+!b_view = memref<?x?x?xf32, strided<[?, ?, 1], offset: ?>>
+!b_global = memref<?x?xf32, strided<[?, 1], offset: ?>, #gpu.address_space<global>>
+!b_global_batch = memref<?x?x?xf32, strided<[?, ?, 1], offset: ?>, #gpu.address_space<global>>
+!b_ring = memref<3x16x128xf32, #gpu.address_space<workgroup>>
+!b_four = vector<4xf32>
+#b_align = 16 : i64
+#b_chunk = 4 : index
+#b_chunks = 32 : index
+#b_copies = 4 : index
+#b_row_of = affine_map<(r, i) -> (r + 4 * i)>
 !view = memref<?x?x?xf32, strided<[?, ?, 1], offset: ?>>
 // Batch (or slab), row, group of columns, column within its group: a result that is transposed after a reshape is
 // written in place.
@@ -27,7 +41,6 @@
 !a_part = vector<8x4xf32>
 !out_part = vector<8x2x4xf32>
 !a_ring = memref<3x64x20xf32, #gpu.address_space<workgroup>>
-!b_ring = memref<3x16x128xf32, #gpu.address_space<workgroup>>
 #a_map = affine_map<(i, j, k) -> (i, k)>
 #b_map = affine_map<(i, j, k) -> (k, j)>
 #c_map = affine_map<(i, j, k) -> (i, j)>
@@ -52,7 +65,13 @@ gpu.module @matmul_f32_kernels {
     return %sum : f32
   }
 
-  gpu.func @matmul_f32(%A: !view, %B: !view, %C: !out, %X: !view, %Y: !view, %splits: index, %chunk: index)
+  // Four elements of B in f32.
+  func.func private @widen(%v: !b_four) -> vector<4xf32> {
+    %e = builtin.unrealized_conversion_cast %v : !b_four to vector<4xf32>
+    return %e : vector<4xf32>
+  }
+
+  gpu.func @matmul_f32(%A: !view, %B: !b_view, %C: !out, %X: !view, %Y: !view, %splits: index, %chunk: index)
       workgroup(%a_ring: !a_ring {llvm.align = 16 : i64}, %b_ring: !b_ring {llvm.align = 16 : i64})
       kernel attributes {known_block_size = array<i32: 128, 1, 1>, nvvm.minctasm = #blocks} {
     %c0 = arith.constant 0 : index
@@ -68,7 +87,7 @@ gpu.module @matmul_f32_kernels {
     %a_copies = arith.constant #a_copies
     %m = memref.dim %A, %c1 : !view
     %k_all = memref.dim %A, %c2 : !view
-    %n = memref.dim %B, %c2 : !view
+    %n = memref.dim %B, %c2 : !b_view
 
     // The block's place: groups of rows, in each rows fastest, then columns, so that blocks that run together share both
     // operands in the L2 cache; then splits, then batches.
@@ -96,22 +115,28 @@ gpu.module @matmul_f32_kernels {
     %row0 = arith.muli %by, %m_tile : index
     %col0 = affine.apply affine_map<(b) -> (b * 128)>(%bx)
     %a_all = memref.memory_space_cast %A : !view to !global_batch
-    %b_all = memref.memory_space_cast %B : !view to !global_batch
+    %b_all = memref.memory_space_cast %B : !b_view to !b_global_batch
     %a = memref.subview %a_all[%batch, 0, 0] [1, %m, %k_all] [1, 1, 1] : !global_batch to !global
-    %b = memref.subview %b_all[%batch, 0, 0] [1, %k_all, %n] [1, 1, 1] : !global_batch to !global
+    %b = memref.subview %b_all[%batch, 0, 0] [1, %k_all, %n] [1, 1, 1] : !b_global_batch to !b_global
 
-    // Copying: thread t takes four elements of A at (t / 4 + 32 i, 4 (t mod 4)) and of B at (t / 32 + 4 i, 4 (t mod 32)).
+    // Copying: thread t takes 16 bytes of A at (t / 4 + 32 i, 4 (t mod 4)) and of B, where they are four elements, at
+    // (t / 32 + 4 i, 4 (t mod 32)).
     %tid = gpu.thread_id x upper_bound 128
     %warp = arith.divui %tid, %c32 : index
     %lane = arith.remui %tid, %c32 : index
     %a_row = arith.divui %tid, %c4 : index
     %a_chunk = arith.remui %tid, %c4 : index
     %a_k = arith.muli %a_chunk, %c4 : index
-    %b_n = arith.muli %lane, %c4 : index
+    %b_chunk = arith.constant #b_chunk
+    %b_chunks = arith.constant #b_chunks
+    %b_copies = arith.constant #b_copies
+    %b_row = arith.divui %tid, %b_chunks : index
+    %b_place = arith.remui %tid, %b_chunks : index
+    %b_n = arith.muli %b_place, %b_chunk : index
     // Past the last row nothing is read (many blocks would ask for the same row); past the last column something valid is
     // loaded that is never stored.
     %last_row = arith.subi %m, %c1 : index
-    %last_col = arith.subi %n, %c4 : index
+    %last_col = arith.subi %n, %b_chunk : index
     %b_col_any = arith.addi %col0, %b_n : index
     %b_col = arith.minui %b_col_any, %last_col : index
 
@@ -148,12 +173,12 @@ gpu.module @matmul_f32_kernels {
         %g_count = arith.select %g_in, %a_count, %c0 : index
         %t = nvgpu.device_async_copy %a[%g, %ka], %a_ring[%slot, %r, %a_k], 4, %g_count {bypassL1} : !global to !a_ring
       }
-      affine.for %i = 0 to 4 {
-        %r = affine.apply affine_map<(r, i) -> (r + 4 * i)>(%warp, %i)
+      affine.for %i = 0 to %b_copies {
+        %r = affine.apply #b_row_of(%b_row, %i)
         %kb = arith.addi %k0, %r : index
         %inside = arith.cmpi slt, %kb, %k : index
-        %b_count = arith.select %inside, %c4, %c0 : index
-        %t = nvgpu.device_async_copy %b[%kb, %b_col], %b_ring[%slot, %r, %b_n], 4, %b_count {bypassL1} : !global to !b_ring
+        %b_count = arith.select %inside, %b_chunk, %c0 : index
+        %t = nvgpu.device_async_copy %b[%kb, %b_col], %b_ring[%slot, %r, %b_n], #b_chunk, %b_count {bypassL1} : !b_global to !b_ring
       }
       %group = nvgpu.device_async_create_group {tinymlir.all}
     }
@@ -178,12 +203,12 @@ gpu.module @matmul_f32_kernels {
         %g_count = arith.select %g_in, %a_count, %c0 : index
         %t = nvgpu.device_async_copy %a[%g, %ka], %a_ring[%writing, %r, %a_k], 4, %g_count {bypassL1} : !global to !a_ring
       }
-      affine.for %i = 0 to 4 {
-        %r = affine.apply affine_map<(r, i) -> (r + 4 * i)>(%warp, %i)
+      affine.for %i = 0 to %b_copies {
+        %r = affine.apply #b_row_of(%b_row, %i)
         %kb = arith.addi %k0, %r : index
         %inside = arith.cmpi slt, %kb, %k : index
-        %b_count = arith.select %inside, %c4, %c0 : index
-        %t = nvgpu.device_async_copy %b[%kb, %b_col], %b_ring[%writing, %r, %b_n], 4, %b_count {bypassL1} : !global to !b_ring
+        %b_count = arith.select %inside, %b_chunk, %c0 : index
+        %t = nvgpu.device_async_copy %b[%kb, %b_col], %b_ring[%writing, %r, %b_n], #b_chunk, %b_count {bypassL1} : !b_global to !b_ring
       }
       %group = nvgpu.device_async_create_group {tinymlir.all}
       %sum = affine.for %kk = 0 to 16 step 4 iter_args(%partial = %acc) -> (!sums) {
@@ -199,7 +224,8 @@ gpu.module @matmul_f32_kernels {
           %kr = affine.apply affine_map<(k, u) -> (k + u)>(%kk, %u)
           %f2 = affine.for %j = 0 to 2 iter_args(%h = %f) -> (vector<4x2x4xf32>) {
             %q = affine.apply affine_map<(t, j) -> (t + 32 * j)>(%my_col, %j)
-            %v = vector.load %b_ring[%reading, %kr, %q] {alignment = 16 : i64} : !b_ring, vector<4xf32>
+            %four = vector.load %b_ring[%reading, %kr, %q] {alignment = #b_align} : !b_ring, !b_four
+            %v = func.call @widen(%four) : (!b_four) -> vector<4xf32>
             %h1 = vector.insert %v, %h[%u, %j] : vector<4xf32> into vector<4x2x4xf32>
             affine.yield %h1 : vector<4x2x4xf32>
           }
@@ -258,7 +284,7 @@ gpu.module @matmul_f32_kernels {
 }
 
 // Launches the kernel: `splits` splits of K, each of `chunk` elements, a multiple of 16.
-func.func private @matmul(%A: !view, %B: !view, %C: !out, %X: !view, %Y: !view, %splits: index, %chunk: index)
+func.func private @matmul(%A: !view, %B: !b_view, %C: !out, %X: !view, %Y: !view, %splits: index, %chunk: index)
     attributes {tinymlir.kernel} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -268,14 +294,14 @@ func.func private @matmul(%A: !view, %B: !view, %C: !out, %X: !view, %Y: !view, 
   %t = arith.constant #threads
   %batches = memref.dim %A, %c0 : !view
   %m = memref.dim %A, %c1 : !view
-  %n = memref.dim %B, %c2 : !view
+  %n = memref.dim %B, %c2 : !b_view
   %m_tiles = arith.ceildivui %m, %m_tile : index
   %n_tiles = arith.ceildivui %n, %n_tile : index
   %tiles = arith.muli %m_tiles, %n_tiles : index
   %slabs = arith.muli %batches, %splits : index
   %blocks = arith.muli %tiles, %slabs : index
   gpu.launch_func @matmul_f32_kernels::@matmul_f32 blocks in (%blocks, %c1, %c1) threads in (%t, %c1, %c1)
-    args(%A : !view, %B : !view, %C : !out, %X : !view, %Y : !view, %splits : index, %chunk : index)
+    args(%A : !view, %B : !b_view, %C : !out, %X : !view, %Y : !view, %splits : index, %chunk : index)
   return
 }
 }

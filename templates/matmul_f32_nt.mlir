@@ -1,9 +1,9 @@
 // RUN: tinymlir-opt %s | FileCheck %s
 // C = epilogue(A B^T + C) in strict fp32 by register tiles, sm_80 or newer; A: M x K, B: N x K, C: M x N, batched.
-// Any M, N and K, any strides of C. The strides and the offsets of A and B are multiples of 4 elements and the buffers
-// aligned to 16 bytes.
+// Any M, N and K, any strides of C. The strides and the offsets of A are multiples of 4 elements, of B of 16 bytes, and the
+// buffers aligned to 16 bytes.
 //
-// As templates/matmul_f32.mlir, with B staged as it lies: rows along K, padded like those of A. A thread's 8 columns are
+// As templates/matmul_f32.mlir, with B staged as it lies: rows along K, padded to an odd multiple of 16 bytes. A thread's 8 columns are
 // 8 apart, so that neighbouring lanes store neighbouring elements, one at a time.
 //
 // CHECK: gpu.func @matmul_f32_nt(
@@ -11,6 +11,19 @@
 
 // Parameters: whether C is read, and what is done to a sum, in @epilogue; the rows of a tile, a warp and a thread.
 #accumulate = true
+// B in memory: what 16 bytes of it hold, how many of them a row of a slice has, how many rows 128 threads copy at once, and
+// how often; four neighbours as they are read from a slot, whose rows have #b_pitch elements.
+!b_view = memref<?x?x?xf32, strided<[?, ?, 1], offset: ?>>
+!b_global = memref<?x?xf32, strided<[?, 1], offset: ?>, #gpu.address_space<global>>
+!b_global_batch = memref<?x?x?xf32, strided<[?, ?, 1], offset: ?>, #gpu.address_space<global>>
+!b_ring = memref<3x128x20xf32, #gpu.address_space<workgroup>>
+#b_pitch = 20 : index
+!b_four = vector<4xf32>
+#b_align = 16 : i64
+#b_chunk = 4 : index
+#b_chunks = 4 : index
+#b_copies = 4 : index
+#b_row_of = affine_map<(r, i) -> (r + 32 * i)>
 !view = memref<?x?x?xf32, strided<[?, ?, 1], offset: ?>>
 // Batch (or slab), row and column.
 !out = memref<?x?x?xf32, strided<[?, ?, ?], offset: ?>>
@@ -20,7 +33,6 @@
 !sums = vector<8x8xf32>
 !a_part = vector<8x4xf32>
 !a_ring = memref<3x64x20xf32, #gpu.address_space<workgroup>>
-!b_ring = memref<3x128x20xf32, #gpu.address_space<workgroup>>
 #a_map = affine_map<(i, j, k) -> (i, k)>
 #b_map = affine_map<(i, j, k) -> (j, k)>
 #c_map = affine_map<(i, j, k) -> (i, j)>
@@ -44,7 +56,13 @@ gpu.module @matmul_f32_nt_kernels {
     return %sum : f32
   }
 
-  gpu.func @matmul_f32_nt(%A: !view, %B: !view, %C: !out, %X: !view, %Y: !view, %splits: index, %chunk: index)
+  // Four elements of B in f32.
+  func.func private @widen(%v: !b_four) -> vector<4xf32> {
+    %e = builtin.unrealized_conversion_cast %v : !b_four to vector<4xf32>
+    return %e : vector<4xf32>
+  }
+
+  gpu.func @matmul_f32_nt(%A: !view, %B: !b_view, %C: !out, %X: !view, %Y: !view, %splits: index, %chunk: index)
       workgroup(%a_ring: !a_ring {llvm.align = 16 : i64}, %b_ring: !b_ring {llvm.align = 16 : i64})
       kernel attributes {known_block_size = array<i32: 128, 1, 1>, nvvm.minctasm = 3 : i32} {
     %c0 = arith.constant 0 : index
@@ -60,7 +78,7 @@ gpu.module @matmul_f32_nt_kernels {
     %a_copies = arith.constant #a_copies
     %m = memref.dim %A, %c1 : !view
     %k_all = memref.dim %A, %c2 : !view
-    %n = memref.dim %B, %c1 : !view
+    %n = memref.dim %B, %c1 : !b_view
 
     // The block's place: groups of rows, in each rows fastest, then columns, so that blocks that run together share both
     // operands in the L2 cache; then splits, then batches.
@@ -88,17 +106,23 @@ gpu.module @matmul_f32_nt_kernels {
     %row0 = arith.muli %by, %m_tile : index
     %col0 = affine.apply affine_map<(b) -> (b * 128)>(%bx)
     %a_all = memref.memory_space_cast %A : !view to !global_batch
-    %b_all = memref.memory_space_cast %B : !view to !global_batch
+    %b_all = memref.memory_space_cast %B : !b_view to !b_global_batch
     %a = memref.subview %a_all[%batch, 0, 0] [1, %m, %k_all] [1, 1, 1] : !global_batch to !global
-    %b = memref.subview %b_all[%batch, 0, 0] [1, %n, %k_all] [1, 1, 1] : !global_batch to !global
+    %b = memref.subview %b_all[%batch, 0, 0] [1, %n, %k_all] [1, 1, 1] : !b_global_batch to !b_global
 
-    // Copying: thread t takes four elements of A and of B at (t / 4 + 32 i, 4 (t mod 4)).
+    // Copying: thread t takes 16 bytes of A, and of B where they are four elements, at (t / 4 + 32 i, 4 (t mod 4)).
     %tid = gpu.thread_id x upper_bound 128
     %warp = arith.divui %tid, %c32 : index
     %lane = arith.remui %tid, %c32 : index
     %copy_row = arith.divui %tid, %c4 : index
     %copy_chunk = arith.remui %tid, %c4 : index
     %copy_k = arith.muli %copy_chunk, %c4 : index
+    %b_chunk = arith.constant #b_chunk
+    %b_chunks = arith.constant #b_chunks
+    %b_copies = arith.constant #b_copies
+    %b_row = arith.divui %tid, %b_chunks : index
+    %b_place = arith.remui %tid, %b_chunks : index
+    %b_k = arith.muli %b_place, %b_chunk : index
     // Past the last row of A nothing is read (many blocks would ask for the same row); past that of B something valid is
     // loaded that is never stored.
     %last_row = arith.subi %m, %c1 : index
@@ -139,11 +163,15 @@ gpu.module @matmul_f32_nt_kernels {
         %g_count = arith.select %g_in, %count, %c0 : index
         %t = nvgpu.device_async_copy %a[%g, %k_mine], %a_ring[%slot, %r, %copy_k], 4, %g_count {bypassL1} : !global to !a_ring
       }
-      affine.for %i = 0 to 4 {
-        %r = affine.apply affine_map<(r, i) -> (r + 32 * i)>(%copy_row, %i)
+      %kb = arith.addi %k0, %b_k : index
+      %b_left = arith.subi %k, %kb : index
+      %b_left_0 = arith.maxsi %b_left, %c0 : index
+      %b_count = arith.minsi %b_left_0, %b_chunk : index
+      affine.for %i = 0 to %b_copies {
+        %r = affine.apply #b_row_of(%b_row, %i)
         %g_any = arith.addi %col0, %r : index
         %g = arith.minui %g_any, %last_col : index
-        %t = nvgpu.device_async_copy %b[%g, %k_mine], %b_ring[%slot, %r, %copy_k], 4, %count {bypassL1} : !global to !b_ring
+        %t = nvgpu.device_async_copy %b[%g, %kb], %b_ring[%slot, %r, %b_k], #b_chunk, %b_count {bypassL1} : !b_global to !b_ring
       }
       %group = nvgpu.device_async_create_group {tinymlir.all}
     }
@@ -168,11 +196,15 @@ gpu.module @matmul_f32_nt_kernels {
         %g_count = arith.select %g_in, %count, %c0 : index
         %t = nvgpu.device_async_copy %a[%g, %k_mine], %a_ring[%writing, %r, %copy_k], 4, %g_count {bypassL1} : !global to !a_ring
       }
-      affine.for %i = 0 to 4 {
-        %r = affine.apply affine_map<(r, i) -> (r + 32 * i)>(%copy_row, %i)
+      %kb = arith.addi %k0, %b_k : index
+      %b_left = arith.subi %k, %kb : index
+      %b_left_0 = arith.maxsi %b_left, %c0 : index
+      %b_count = arith.minsi %b_left_0, %b_chunk : index
+      affine.for %i = 0 to %b_copies {
+        %r = affine.apply #b_row_of(%b_row, %i)
         %g_any = arith.addi %col0, %r : index
         %g = arith.minui %g_any, %last_col : index
-        %t = nvgpu.device_async_copy %b[%g, %k_mine], %b_ring[%writing, %r, %copy_k], 4, %count {bypassL1} : !global to !b_ring
+        %t = nvgpu.device_async_copy %b[%g, %kb], %b_ring[%writing, %r, %b_k], #b_chunk, %b_count {bypassL1} : !b_global to !b_ring
       }
       %group = nvgpu.device_async_create_group {tinymlir.all}
       %sum = affine.for %kk = 0 to 16 step 4 iter_args(%partial = %acc) -> (!sums) {
@@ -186,7 +218,8 @@ gpu.module @matmul_f32_nt_kernels {
         %b_none = arith.constant dense<0.0> : vector<8x4xf32>
         %b_part = affine.for %j = 0 to 8 iter_args(%f = %b_none) -> (vector<8x4xf32>) {
           %q = affine.apply affine_map<(t, j) -> (t + 8 * j)>(%my_col, %j)
-          %v = vector.load %b_ring[%reading, %q, %kk] {alignment = 16 : i64} : !b_ring, vector<4xf32>
+          %four = vector.load %b_ring[%reading, %q, %kk] {alignment = #b_align} : !b_ring, !b_four
+          %v = func.call @widen(%four) : (!b_four) -> vector<4xf32>
           %f1 = vector.insert %v, %f[%j] : vector<4xf32> into vector<8x4xf32>
           affine.yield %f1 : vector<8x4xf32>
         }
@@ -231,7 +264,7 @@ gpu.module @matmul_f32_nt_kernels {
 }
 
 // Launches the kernel: `splits` splits of K, each of `chunk` elements, a multiple of 16.
-func.func private @matmul(%A: !view, %B: !view, %C: !out, %X: !view, %Y: !view, %splits: index, %chunk: index)
+func.func private @matmul(%A: !view, %B: !b_view, %C: !out, %X: !view, %Y: !view, %splits: index, %chunk: index)
     attributes {tinymlir.kernel} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -241,14 +274,14 @@ func.func private @matmul(%A: !view, %B: !view, %C: !out, %X: !view, %Y: !view, 
   %t = arith.constant #threads
   %batches = memref.dim %A, %c0 : !view
   %m = memref.dim %A, %c1 : !view
-  %n = memref.dim %B, %c1 : !view
+  %n = memref.dim %B, %c1 : !b_view
   %m_tiles = arith.ceildivui %m, %m_tile : index
   %n_tiles = arith.ceildivui %n, %n_tile : index
   %tiles = arith.muli %m_tiles, %n_tiles : index
   %slabs = arith.muli %batches, %splits : index
   %blocks = arith.muli %tiles, %slabs : index
   gpu.launch_func @matmul_f32_nt_kernels::@matmul_f32_nt blocks in (%blocks, %c1, %c1) threads in (%t, %c1, %c1)
-    args(%A : !view, %B : !view, %C : !out, %X : !view, %Y : !view, %splits : index, %chunk : index)
+    args(%A : !view, %B : !b_view, %C : !out, %X : !view, %Y : !view, %splits : index, %chunk : index)
   return
 }
 }

@@ -1,11 +1,12 @@
 // RUN: tinymlir-opt %s | FileCheck %s
 // C = epilogue(A B + C) for a few rows in strict fp32; A: M x K, B: K x N, C: M x N, batched. The rows are a parameter.
 // Any K and any strides of A, C, X and Y. N, the strides and the offsets of B are multiples of 4 elements and B is
-// aligned to 16 bytes.
+// aligned to four elements. Elements of B may be narrower than f32: @widen makes f32 of them, in registers.
 //
 // Bound by reading B once. A block of 512 threads makes 16 columns of all rows and sums all of K: four neighbouring
-// threads read 64 bytes of a row of B, and the 128 groups of four take every 128th row, six of them at once. Warps sum
-// by shuffles, the block through workgroup memory, always in the same order.
+// threads read 16 elements of a row of B, and the 128 groups of four take every 128th row, six of them at once (more of
+// narrow elements, so that as many bytes are on their way). Warps sum by shuffles, the block through workgroup memory,
+// always in the same order.
 //
 // CHECK: gpu.func @matmul_skinny(
 // CHECK: func.func private @matmul(
@@ -15,6 +16,12 @@
 !sums = vector<1x4xf32>
 !warp_sums = memref<16x1x16xf32, #gpu.address_space<workgroup>>
 #accumulate = true
+// What four elements of B are in memory, and how many rows of it a thread reads at once: #step is 128 times as many.
+!b_part = vector<4xf32>
+#b_align = 16 : i64
+!b_rows = vector<6x4xf32>
+#at_once = 6 : index
+#step = 768 : index
 // Whether K is a multiple of the step.
 #exact = false
 // The columns of a group of C, which follow one another; as large as this there is one group.
@@ -34,7 +41,6 @@
 #columns = 16 : index
 #groups = 128 : index
 #warps = 16 : index
-#step = 768 : index
 #threads = 512 : index
 
 module attributes {gpu.container_module} {
@@ -44,35 +50,44 @@ gpu.module @matmul_skinny_kernels {
     return %sum : f32
   }
 
+  // Four elements of B in f32.
+  func.func private @widen(%v: !b_part) -> vector<4xf32> {
+    %e = builtin.unrealized_conversion_cast %v : !b_part to vector<4xf32>
+    return %e : vector<4xf32>
+  }
+
   // Rows k1, k1 + 128, ... of B at the thread's columns; past the last row that one again.
-  func.func private @load(%b: !global, %batch: index, %k1: index, %last_k: index, %col: index) -> vector<6x4xf32> {
-    %none = arith.constant dense<0.0> : vector<6x4xf32>
-    %rows = affine.for %u = 0 to 6 iter_args(%f = %none) -> (vector<6x4xf32>) {
+  func.func private @load(%b: !global, %batch: index, %k1: index, %last_k: index, %col: index) -> !b_rows {
+    %at_once = arith.constant #at_once
+    %none = ub.poison : !b_rows
+    %rows = affine.for %u = 0 to %at_once iter_args(%f = %none) -> (!b_rows) {
       %r_any = affine.apply affine_map<(k, u) -> (k + 128 * u)>(%k1, %u)
       %r_safe = arith.minui %r_any, %last_k : index
       %exact = arith.constant #exact
       %r = arith.select %exact, %r_any, %r_safe : index
-      %v = vector.load %b[%batch, %r, %col] {alignment = 16 : i64} : !global, vector<4xf32>
-      %f1 = vector.insert %v, %f[%u] : vector<4xf32> into vector<6x4xf32>
-      affine.yield %f1 : vector<6x4xf32>
+      %v = vector.load %b[%batch, %r, %col] {alignment = #b_align} : !global, !b_part
+      %f1 = vector.insert %v, %f[%u] : !b_part into !b_rows
+      affine.yield %f1 : !b_rows
     }
-    return %rows : vector<6x4xf32>
+    return %rows : !b_rows
   }
   // Adds the products of those rows with every row of A.
-  func.func private @multiply(%A: !a_view, %stage: !stage, %batch: index, %k1: index, %k: index, %b_rows: vector<6x4xf32>, %sums: !sums) -> !sums {
+  func.func private @multiply(%A: !a_view, %stage: !stage, %batch: index, %k1: index, %k: index, %b_rows: !b_rows, %sums: !sums) -> !sums {
     %c1 = arith.constant 1 : index
     %rows = arith.constant #rows
     %zero = arith.constant 0.0 : f32
     %zeros = arith.constant dense<0.0> : vector<4xf32>
     %last_k = arith.subi %k, %c1 : index
-    %next = affine.for %u = 0 to 6 iter_args(%s = %sums) -> (!sums) {
+    %at_once = arith.constant #at_once
+    %next = affine.for %u = 0 to %at_once iter_args(%s = %sums) -> (!sums) {
       %r_any = affine.apply affine_map<(k, u) -> (k + 128 * u)>(%k1, %u)
       %inside = arith.cmpi ult, %r_any, %k : index
       %r_safe = arith.minui %r_any, %last_k : index
       %exact = arith.constant #exact
       %in = arith.ori %exact, %inside : i1
       %r = arith.select %exact, %r_any, %r_safe : index
-      %b_any = vector.extract %b_rows[%u] : vector<4xf32> from vector<6x4xf32>
+      %b_part = vector.extract %b_rows[%u] : !b_part from !b_rows
+      %b_any = func.call @widen(%b_part) : (!b_part) -> vector<4xf32>
       %b_row = arith.select %in, %b_any, %zeros : vector<4xf32>
       %s2 = affine.for %m = 0 to %rows iter_args(%t = %s) -> (!sums) {
         %staged = arith.constant #staged
@@ -153,7 +168,7 @@ gpu.module @matmul_skinny_kernels {
 
     // The rows of the first step may be on their way before the kernel's predecessor ends, if B is constant.
     %none = arith.constant dense<0.0> : !sums
-    %first_rows = func.call @load(%b, %batch, %group, %last_k, %col) : (!global, index, index, index, index) -> vector<6x4xf32>
+    %first_rows = func.call @load(%b, %batch, %group, %last_k, %col) : (!global, index, index, index, index) -> !b_rows
     nvvm.bar.warp.sync %all_lanes : i32
     %staged = arith.constant #staged
     scf.if %staged {
@@ -166,15 +181,15 @@ gpu.module @matmul_skinny_kernels {
         gpu.barrier
       }
     }
-    %past:3 = scf.for %k0 = %step to %k step %step iter_args(%partial = %none, %b_rows = %first_rows, %k1 = %group) -> (!sums, vector<6x4xf32>, index) {
-      %next = func.call @multiply(%A, %stage, %batch, %k1, %k, %b_rows, %partial) : (!a_view, !stage, index, index, index, vector<6x4xf32>, !sums) -> !sums
+    %past:3 = scf.for %k0 = %step to %k step %step iter_args(%partial = %none, %b_rows = %first_rows, %k1 = %group) -> (!sums, !b_rows, index) {
+      %next = func.call @multiply(%A, %stage, %batch, %k1, %k, %b_rows, %partial) : (!a_view, !stage, index, index, index, !b_rows, !sums) -> !sums
       %next_k1 = arith.addi %k0, %group : index
-      %next_rows = func.call @load(%b, %batch, %next_k1, %last_k, %col) : (!global, index, index, index, index) -> vector<6x4xf32>
-      // Keeps the six loads in flight together: without it they sink to their uses.
+      %next_rows = func.call @load(%b, %batch, %next_k1, %last_k, %col) : (!global, index, index, index, index) -> !b_rows
+      // Keeps these loads in flight together: without it they sink to their uses.
       nvvm.bar.warp.sync %all_lanes : i32
-      scf.yield %next, %next_rows, %next_k1 : !sums, vector<6x4xf32>, index
+      scf.yield %next, %next_rows, %next_k1 : !sums, !b_rows, index
     }
-    %sums = func.call @multiply(%A, %stage, %batch, %past#2, %k, %past#1, %past#0) : (!a_view, !stage, index, index, index, vector<6x4xf32>, !sums) -> !sums
+    %sums = func.call @multiply(%A, %stage, %batch, %past#2, %k, %past#1, %past#0) : (!a_view, !stage, index, index, index, !b_rows, !sums) -> !sums
 
     // The eight groups of a warp meet by shuffles: lanes that differ in bits 2, 3 and 4.
     %width = arith.constant 32 : i32

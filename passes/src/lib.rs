@@ -21,6 +21,7 @@ pub mod kernels;
 mod key_rows;
 mod matrices;
 pub mod memory;
+mod narrow;
 pub mod pipelines;
 mod product_call;
 mod products;

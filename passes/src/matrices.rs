@@ -4,6 +4,7 @@ use crate::{
     contraction::{Body, Contraction},
     host::Operand,
     ir::Op,
+    row_tile,
     tinymlir_tiled_matmul::{Plan, plan, roles},
 };
 
@@ -17,8 +18,10 @@ pub struct Matrices {
     pub b: Operand,
     /// Rows along m, columns along n.
     pub c: Operand,
-    /// The element type of A and B.
+    /// The element type of A.
     pub element: String,
+    /// That of B.
+    pub b_element: String,
     /// That of C.
     pub sum: String,
 }
@@ -30,7 +33,27 @@ impl Matrices {
         Self::made(contraction, plan).map(Some)
     }
 
-    /// The same, also for a product of f16 or bf16 that is summed up in f32, with C of f32 or of the same type.
+    /// The same, also for a product of f32 by a matrix of narrower elements, which are extended and summed up in f32. Either
+    /// operand may be the narrow one.
+    pub fn of_widened(op: Op, contraction: &Contraction) -> Result<Option<Matrices>, String> {
+        let elements = [0, 1, 2].map(|i| contraction.views[i].element.to_string());
+        let widens = |i: usize, conversion: Option<&str>| match conversion {
+            None => elements[i] == "f32",
+            Some("arith.sitofp") => elements[i] == "i8",
+            Some(_) => ["f16", "bf16"].contains(&elements[i].as_str()),
+        };
+        match contraction.body {
+            Body::ConvertMultiplyAdd([a, b])
+                if elements[2] == "f32" && a.is_some() != b.is_some() && widens(0, a) && widens(1, b) =>
+            {
+                let Some(plan) = roles(op, contraction)? else { return Ok(None) };
+                Self::made(contraction, plan).map(Some)
+            }
+            _ => Self::of(op, contraction),
+        }
+    }
+
+    /// The same as [`Matrices::of`], also for a product of f16 or bf16 that is summed up in f32, with C of f32 or of the same type.
     pub fn of_halves(op: Op, contraction: &Contraction) -> Result<Option<Matrices>, String> {
         let Some(plan) = roles(op, contraction)? else { return Ok(None) };
         let [a, b, c] = [0, 1, 2].map(|i| contraction.views[i].element.to_string());
@@ -69,7 +92,7 @@ impl Matrices {
         let a = operand(0, [plan.row, plan.sum])?;
         let b = operand(1, [plan.sum, plan.column])?;
         let c = operand(2, [plan.row, plan.column])?;
-        let element = contraction.views[0].element.to_string();
-        Ok(Matrices { size, a, b, c, element, sum: plan.element })
+        let [element, b_element] = [0, 1].map(|i| row_tile::element(plan.operands[i]));
+        Ok(Matrices { size, a, b, c, element, b_element, sum: plan.element })
     }
 }

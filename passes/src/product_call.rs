@@ -4,11 +4,13 @@ use crate::{
     host::{Text, Workspaces},
     ir::{Op, PassCx, PassResult, Value},
     kernels::{Instance, Kernels, set_whole_body},
+    narrow,
     products::Work,
     prologue::Prologue,
     row_text::{self, PrologueText},
+    row_tile,
     scatter::Scatter,
-    schedule::{Kind, Layout, Product, SKINNY_STEP, SKINNY_THREADS, SPLIT_REDUCE},
+    schedule::{Kind, Layout, Product, SKINNY_THREADS, SPLIT_REDUCE},
 };
 
 /// A product and the row of the table that takes it.
@@ -37,7 +39,11 @@ const ANY: &str = "strided<[?, ?, ?], offset: ?>";
 const ROWS: &str = "strided<[?, ?, 1], offset: ?>";
 
 fn view(layout: &str) -> String {
-    format!("memref<?x?x?xf32, {layout}>")
+    view_of("f32", layout)
+}
+
+fn view_of(element: &str, layout: &str) -> String {
+    format!("memref<?x?x?x{element}, {layout}>")
 }
 
 fn view_by_groups(column: &str) -> String {
@@ -57,10 +63,13 @@ impl Call {
         // For few rows the addresses are what a thread computes most of: the strides of A and B are part of the kernel.
         let fixes = skinny && !along_k;
         let b_rows = if along_k { self.work.b.clone().transposed() } else { self.work.b.clone() };
-        let fixed = |strides: [i64; 3]| view(&format!("strided<{strides:?}, offset: ?>"));
-        let a_view = view(if fixes { ANY } else { ROWS });
-        let (a_type, b_type) =
-            if fixes { (fixed(self.work.a.strides), fixed(b_rows.strides)) } else { (a_view.clone(), view(ROWS)) };
+        let fixed = |element: &str, strides: [i64; 3]| view_of(element, &format!("strided<{strides:?}, offset: ?>"));
+        let b_element = self.b_element();
+        let (a_view, b_view) = (view(if fixes { ANY } else { ROWS }), view_of(&b_element, ROWS));
+        let (a_type, b_type) = match fixes {
+            true => (fixed("f32", self.work.a.strides), fixed(&b_element, b_rows.strides)),
+            false => (a_view.clone(), b_view.clone()),
+        };
         let extra_type = view(if skinny { ANY } else { ROWS });
         // Batch, row, group, column; without groups where B lies along K.
         let c_type = match (along_k, skinny) {
@@ -76,10 +85,10 @@ impl Call {
         let [x, y] = self.work.two_extras();
         text.view("av", &bases.a, &self.work.a.strides, &[batch, m, k], &a_view);
         let b_size = if along_k { [batch, n, k] } else { [batch, k, n] };
-        text.view("bv", &bases.b, &b_rows.strides, &b_size, &view(ROWS));
+        text.view("bv", &bases.b, &b_rows.strides, &b_size, &b_view);
         if fixes {
             text.line(&format!("%av_fixed = memref.cast %av : {a_view} to {a_type}"));
-            text.line(&format!("%bv_fixed = memref.cast %bv : {} to {b_type}", view(ROWS)));
+            text.line(&format!("%bv_fixed = memref.cast %bv : {b_view} to {b_type}"));
         }
         text.view("xv", &bases.x, &x.strides, &[batch, m, n], &extra_type);
         text.view("yv", &bases.y, &y.strides, &[batch, m, n], &extra_type);
@@ -96,6 +105,7 @@ impl Call {
         let parameters: Vec<_> = parameters.iter().map(|(name, value)| (*name, value.as_str())).collect();
         let names = self.work.kernel_names(self.product_name());
         let body = |kernels: Op| {
+            narrow::set_widen(kernels, &b_element, self.product.layout, self.product.kind)?;
             for (i, scatter) in self.scatters.iter().enumerate() {
                 scatter.set(kernels, i, &additions.buffers[..additions.copied])?;
             }
@@ -198,6 +208,7 @@ impl Call {
         let [_, m, _, k] = self.work.size;
         let mut parameters = vec![("#accumulate", accumulate.to_string())];
         parameters.extend(self.product.parameters.iter().map(|(name, value)| (*name, value.to_string())));
+        parameters.extend(narrow::parameters(&self.b_element(), self.product.layout, self.product.kind, k));
         if self.product.kind != Kind::Skinny {
             return parameters;
         }
@@ -212,7 +223,7 @@ impl Call {
             ("!a_view", a_type.to_string()),
             ("!b_view", b_type.to_string()),
             ("!global", b_type.replace(", offset: ?>>", ", offset: ?>, #gpu.address_space<global>>")),
-            ("#exact", (k % SKINNY_STEP == 0).to_string()),
+            ("#exact", (k % narrow::step(&self.b_element(), k) == 0).to_string()),
             ("+operands", additions.operands.clone()),
             ("+names", additions.names.clone()),
             ("+types", additions.types.clone()),
@@ -240,11 +251,18 @@ impl Call {
         set_whole_body(kernels, "epilogue", epilogue.op.blocks(0)[0], &inputs)
     }
 
+    /// The element type of B.
+    fn b_element(&self) -> String {
+        row_tile::element(self.work.b.buffer)
+    }
+
     /// The kernel's name, without its epilogue.
     fn product_name(&self) -> String {
+        let b = self.b_element();
+        let narrow = if b == "f32" { String::new() } else { format!("_{b}") };
         let rows = if self.product.kind == Kind::Skinny { format!("_{}", self.work.size[1]) } else { String::new() };
         let prologue = if self.prologue.is_some() { "_prologue" } else { "" };
-        format!("{}{rows}{prologue}", self.product.name)
+        format!("{}{narrow}{rows}{prologue}", self.product.name)
     }
 
     /// The remark: which row of the table took it.
@@ -261,8 +279,10 @@ impl Call {
             most => format!("up to {most}"),
         };
         let layout = if product.layout == Layout::AlongN { "K x N" } else { "N x K" };
+        let b = self.b_element();
+        let narrow = if b == "f32" { String::new() } else { format!(" of {b}") };
         let why = format!(
-            "{chosen}: {rows} rows, B {layout}, {} in {}, sm_{} or newer",
+            "{chosen}: {rows} rows, B {layout}{narrow}, {} in {}, sm_{} or newer",
             product.element,
             product.precision.name(),
             product.chip

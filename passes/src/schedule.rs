@@ -3,7 +3,7 @@
 //! One row a kernel family, the first that fits wins; what no row takes goes to the simple kernels. docs/gpu.md keeps the
 //! measurement behind each row.
 
-use crate::template::Template;
+use crate::{narrow, template::Template};
 
 /// A file of templates/.
 macro_rules! template {
@@ -68,8 +68,10 @@ pub struct Product {
     pub most_rows: i64,
     /// How B lies.
     pub layout: Layout,
-    /// The element type.
+    /// The element type of A and C.
     pub element: &'static str,
+    /// Those that B may have.
+    pub b_elements: &'static [&'static str],
     /// The precision that it needs to be allowed.
     pub precision: Precision,
     /// The oldest chip, as in sm_80.
@@ -124,6 +126,7 @@ const SKINNY: Product = Product {
     most_rows: 8,
     layout: Layout::AlongN,
     element: "f32",
+    b_elements: narrow::ELEMENTS,
     precision: Precision::Fp32,
     chip: 70,
     rate: 380,
@@ -138,6 +141,7 @@ const TILED: Product = Product {
     most_rows: i64::MAX,
     layout: Layout::AlongN,
     element: "f32",
+    b_elements: narrow::ELEMENTS,
     precision: Precision::Fp32,
     chip: 80,
     rate: 350,
@@ -158,6 +162,7 @@ const TILED_ALONG_K: Product = Product {
 /// Tiles on tensor cores by mma.sync.
 const TF32: Product = Product {
     name: "matmul_tf32_128x128",
+    b_elements: &["f32"],
     precision: Precision::Tf32,
     rate: 1400,
     kind: Kind::Tiled { rows: 128, columns: 128 },
@@ -210,9 +215,7 @@ pub const PRODUCTS: &[Product] = &[
     TILED_ALONG_K,
 ];
 
-/// How many rows of B the blocks of `matmul_skinny` read at once.
-pub const SKINNY_STEP: i64 = 768;
-/// How many threads a block of it has.
+/// How many threads a block of `matmul_skinny` has.
 pub const SKINNY_THREADS: i64 = 512;
 
 /// A softmax between two products, any chip.

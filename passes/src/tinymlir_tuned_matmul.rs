@@ -18,6 +18,7 @@ use crate::{
     kernels::Kernels,
     matrices::Matrices,
     memory::is_aligned,
+    narrow,
     product_call::Call,
     products::{self, Work},
     prologue, scatter,
@@ -91,8 +92,8 @@ fn run(cx: &PassCx, module: Op) -> PassResult {
 
 /// The call for a product, or the reason why no template takes it.
 fn choose(op: Op, contraction: &Contraction, chip: u32, precision: Precision) -> Result<Option<Call>, String> {
-    let Some(matrices) = Matrices::of(op, contraction)? else { return Ok(None) };
-    let Matrices { size, a, b, c, element, .. } = matrices;
+    let Some(matrices) = Matrices::of_widened(op, contraction)? else { return Ok(None) };
+    let Matrices { size, a, b, c, element, b_element, .. } = matrices;
     let [batch, m, n, k] = size;
     let (fill, epilogue) = products::neighbours(op, &c, [&a, &b], size);
     // With the epilogue if a template takes it, else without; as it stands, or transposed for a matrix times few columns.
@@ -100,10 +101,14 @@ fn choose(op: Op, contraction: &Contraction, chip: u32, precision: Precision) ->
     for epilogue in epilogue.filter(|e| e.is_f32()).into_iter().map(Some).chain([None]) {
         let target = epilogue.as_ref().map_or_else(|| products::whole(&c, size), |e| e.target.clone());
         let mut work = Work { op, size, a: a.clone(), b: b.clone(), target, fill, epilogue, splits: 1 };
-        if n < m && n <= 8 && work.target.group.0 == 1 {
+        // What is narrow is B.
+        let (mut a_type, mut b_type) = (&element, &b_element);
+        let turns = if a_type == b_type { n < m && n <= 8 } else { b_type == "f32" };
+        if turns && work.target.group.0 == 1 {
             work = transposed(work);
+            (a_type, b_type) = (b_type, a_type);
         }
-        let product = match select(&work, chip, precision, &element) {
+        let product = match select(&work, chip, precision, (a_type, b_type)) {
             Ok(product) => product,
             Err(why) => {
                 reason = why;
@@ -145,11 +150,16 @@ fn transposed(work: Work) -> Work {
 }
 
 /// The first row of the table that fits, or the quickest of those of its template for as many rows.
-fn select(work: &Work, chip: u32, precision: Precision, element: &str) -> Result<&'static Product, String> {
+fn select(
+    work: &Work,
+    chip: u32,
+    precision: Precision,
+    (element, b_element): (&str, &str),
+) -> Result<&'static Product, String> {
     let [batch, m, n, k] = work.size;
-    let along_n = n % 4 == 0 && work.b.reads_vectors([batch, k, n]);
     let columns_first = work.b.clone().transposed();
-    let along_k = columns_first.reads_vectors([batch, n, k]);
+    let along_n = |group: i64| n % group == 0 && work.b.reads_groups([batch, k, n], group);
+    let along_k = |group: i64| columns_first.reads_groups([batch, n, k], group);
     let a_rows = work.a.reads_vectors([batch, m, k]);
     let store = |step: i64, size: i64| size == 1 || step % 4 == 0;
     let t = &work.target;
@@ -164,13 +174,15 @@ fn select(work: &Work, chip: u32, precision: Precision, element: &str) -> Result
     let extra_vectors = extras.iter().all(|e| e.reads_vectors([batch, m, n]));
     let extra_rows = extras.iter().all(|e| e.strides[2] == 1);
     let fits = |p: &&Product| {
+        let group = narrow::group(b_element, p.layout, p.kind);
         let layout = match (p.layout, p.kind) {
-            (Layout::AlongN, Kind::Skinny) => along_n,
-            (Layout::AlongN, Kind::Tiled { .. }) => along_n && a_rows && stores_vectors && extra_vectors,
-            (Layout::AlongK, Kind::Skinny) => along_k && k % 4 == 0 && a_rows && t.group.0 == 1,
-            (Layout::AlongK, Kind::Tiled { .. }) => along_k && a_rows && extra_rows && t.group.0 == 1,
+            (Layout::AlongN, Kind::Skinny) => along_n(group),
+            (Layout::AlongN, Kind::Tiled { .. }) => along_n(group) && a_rows && stores_vectors && extra_vectors,
+            (Layout::AlongK, Kind::Skinny) => along_k(group) && k % group == 0 && a_rows && t.group.0 == 1,
+            (Layout::AlongK, Kind::Tiled { .. }) => along_k(group) && a_rows && extra_rows && t.group.0 == 1,
         };
-        layout && m <= p.most_rows && chip >= p.chip && p.element == element && p.precision <= precision
+        let elements = p.element == element && p.b_elements.contains(&b_element);
+        layout && elements && m <= p.most_rows && chip >= p.chip && p.precision <= precision
     };
     let first = PRODUCTS.iter().find(fits);
     let time = |p: &&Product| match p.kind {
@@ -182,6 +194,7 @@ fn select(work: &Work, chip: u32, precision: Precision, element: &str) -> Result
         PRODUCTS.iter().filter(fits).filter(alike).min_by(|a, b| time(a).total_cmp(&time(b)))
     };
     first.and_then(rivals).ok_or_else(|| {
-        format!("no row of the table takes {element}, sm_{chip} and these strides (K or N contiguous, multiples of 4)")
+        let by = if element == b_element { String::new() } else { format!(" by {b_element}") };
+        format!("no row of the table takes {element}{by}, sm_{chip} and these strides (K or N contiguous, in multiples of 16 bytes)")
     })
 }

@@ -41,7 +41,7 @@ impl Call {
     /// The call for a product; the reason where the template does not take it.
     pub fn of(op: Op, contraction: &Contraction, precision: Precision) -> Result<Option<Call>, String> {
         let Some(matrices) = Matrices::of_halves(op, contraction)? else { return Ok(None) };
-        let Matrices { size, a, b, c, element, sum } = matrices;
+        let Matrices { size, a, b, c, element, sum, .. } = matrices;
         let [batch, m, n, k] = size;
         let single = element == "f32";
         if single && (precision < Precision::Tf32 || m <= FEW_ROWS) {
