@@ -68,6 +68,7 @@ passes! {
     tinymlir_expand_math,
     tinymlir_fuse,
     tinymlir_gemv,
+    tinymlir_alignment_checks,
     tinymlir_async_launches,
     tinymlir_device_copies,
     tinymlir_gpu_outline,

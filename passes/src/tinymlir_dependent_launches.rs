@@ -214,7 +214,7 @@ fn constants(module: Op) -> Parameters {
 }
 
 /// The operands of a launch that are its kernel's parameters: the last ones, before a dependence that there is none of yet.
-fn arguments(launch: Op, kernel: Op) -> Vec<Value> {
+pub(crate) fn arguments(launch: Op, kernel: Op) -> Vec<Value> {
     let parameters =
         kernel.attr("function_type").and_then(|a| a.as_type()?.function()).map_or(0, |(inputs, _)| inputs.len());
     let operands = launch.operands();
