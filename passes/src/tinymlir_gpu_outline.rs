@@ -75,5 +75,8 @@ fn run(cx: &PassCx, module: Op) -> PassResult {
     }
     // Not before: a buffer in a parallel loop is each iteration's own, and is in its kernel by now.
     let memory = format!("tinymlir-heap-allocas,tinymlir-managed-allocations{{memory={memory}}},tinymlir-plan-memory");
-    cx.run_pipeline(&format!("{memory},tinymlir-alignment-checks,tinymlir-async-launches,tinymlir-verify-outlined"), module)
+    cx.run_pipeline(
+        &format!("{memory},tinymlir-alignment-checks,tinymlir-async-launches,tinymlir-verify-outlined"),
+        module,
+    )
 }
