@@ -134,7 +134,10 @@ fn artefact(
     if let Some(watch) = watch {
         show_code(&context, &module, options, watch)?;
     }
-    let artefact = Artefact::compile(&context, &module, options.opt_level, warnings, phases)?;
+    // Kernels are unrolled for a card; a higher level would take longer than running them here.
+    let emulated = matches!(options.target, Target::Gpu { emulate: true, .. });
+    let level = if emulated { options.opt_level.min(1) } else { options.opt_level };
+    let artefact = Artefact::compile(&context, &module, level, warnings, phases)?;
     if let Some((cache, key)) = &cache {
         phases.time("keep", || artefact.to_bytes().map(|bytes| cache.put(key, &bytes)))?;
     }

@@ -2,6 +2,7 @@
 //!
 //! A thread finds what it knows of itself at a pointer that the runtime gives it (`Thread` in `runtime/src/emulate`).
 
+mod matrix;
 mod runtime;
 
 pub(crate) use runtime::{RUNTIME, declare_called};
@@ -32,6 +33,8 @@ pub(crate) struct Rewriter<'a> {
     offsets: &'a HashMap<String, u64>,
     /// The text of each kind of access, by what it says.
     accesses: HashMap<String, String>,
+    /// Memory for the registers of a matrix instruction, where there is one.
+    registers: Option<Value>,
 }
 
 impl<'a> Rewriter<'a> {
@@ -42,7 +45,7 @@ impl<'a> Rewriter<'a> {
         function: Op,
         offsets: &'a HashMap<String, u64>,
     ) -> Rewriter<'a> {
-        Rewriter { cx, module, holder, function, offsets, accesses: HashMap::new() }
+        Rewriter { cx, module, holder, function, offsets, accesses: HashMap::new(), registers: None }
     }
 
     /// Replaces every operation that the host does not have.
@@ -51,6 +54,13 @@ impl<'a> Rewriter<'a> {
         let Some(first) = ops.first().copied() else { return Ok(()) };
         let text = "%t = llvm.call @tinymlirEmulatedThread() : () -> !llvm.ptr\nreturn %t : !llvm.ptr";
         let thread = self.build(first, &[], "", text)?[0];
+        if ops.iter().any(|op| ["nvvm.mma.sync", "nvvm.ldmatrix"].contains(&op.name().as_str())) {
+            let text = format!(
+                "%n = llvm.mlir.constant({} : i64) : i64\n%p = llvm.alloca %n x i32 : (i64) -> !llvm.ptr\nreturn %p : !llvm.ptr",
+                matrix::REGISTERS
+            );
+            self.registers = Some(self.build(first, &[], "", &text)?[0]);
+        }
         for op in ops {
             self.rewrite(op, thread)?;
         }
@@ -106,6 +116,20 @@ impl<'a> Rewriter<'a> {
                      %r = llvm.trunc %w : i64 to i32\nreturn %r : i32"
                 )
             }
+            "nvvm.mma.sync" => match matrix::multiply(op) {
+                Ok(text) => text,
+                Err(fact) => return self.refuse(op, fact),
+            },
+            "nvvm.ldmatrix" => match matrix::load(op) {
+                Ok((text, count)) => {
+                    // Of fewer matrices the addresses of some lanes are not read.
+                    if count == 4 {
+                        self.check_shared(op, operands[0], (16, 16), thread)?;
+                    }
+                    text
+                }
+                Err(fact) => return self.refuse(op, fact),
+            },
             "nvvm.cp.async.shared.global" => {
                 let size = int("size");
                 self.check_shared(op, operands[0], (size, size), thread)?;
@@ -164,6 +188,7 @@ impl<'a> Rewriter<'a> {
         let names: Vec<String> = (0..operands.len()).map(|i| format!("a{i}")).collect();
         let mut inputs = vec![("t", thread)];
         inputs.extend(names.iter().map(String::as_str).zip(operands));
+        inputs.extend(self.registers.map(|registers| ("registers", registers)));
         let zero = if text.contains("%zero") { "%zero = llvm.mlir.constant(0 : i32) : i32\n" } else { "" };
         let results = self.build(op, &inputs, "", &format!("{zero}{text}"))?;
         op.replace_with(&results);

@@ -13,6 +13,8 @@ llvm.func @tinymlirEmulatedWarp(!llvm.ptr, i32)
 llvm.func @tinymlirEmulatedShuffle(!llvm.ptr, i32, i32, i32, i32, i32) -> i64
 llvm.func @tinymlirEmulatedVote(!llvm.ptr, i32, i32, i1) -> i64
 llvm.func @tinymlirEmulatedReduce(!llvm.ptr, i32, i32, i32) -> i64
+llvm.func @tinymlirEmulatedMultiply(!llvm.ptr, i32, i1, i32, i32, !llvm.ptr)
+llvm.func @tinymlirEmulatedLoadMatrix(!llvm.ptr, i1, i32, !llvm.ptr, !llvm.ptr)
 llvm.func @tinymlirEmulatedCopy(!llvm.ptr, !llvm.ptr<3>, !llvm.ptr<1>, i32, i32)
 llvm.func @tinymlirEmulatedCommit(!llvm.ptr)
 llvm.func @tinymlirEmulatedWait(!llvm.ptr, i32)";

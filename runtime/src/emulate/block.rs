@@ -164,6 +164,8 @@ impl<'a> Block<'a> {
         let exist = if count == WARP { u32::MAX } else { (1 << count) - 1 };
         for i in 0..count {
             let State::Waiting(Wait::Warp { mask, together }) = self.states[first + i] else { continue };
+            // A matrix instruction is of a whole warp.
+            let exist = if together.whole() { u32::MAX } else { exist };
             let mask = mask & exist;
             if mask & (1 << i) == 0 {
                 // SAFETY: no fiber runs.

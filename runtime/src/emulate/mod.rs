@@ -9,6 +9,7 @@
 //! have ended or wait elsewhere, an access outside of shared memory, one that is not aligned.
 
 mod block;
+mod matrix;
 mod memory;
 mod warp;
 
@@ -167,6 +168,7 @@ pub unsafe extern "C" fn tinymlirEmulatedFail(messages: *const c_char, index: i6
 /// The part of [`crate::symbols`] that emulated kernels call.
 pub(crate) fn symbols() -> Vec<Symbol> {
     let mut table = symbol_table![tinymlirEmulatedLaunch, tinymlirEmulatedThread, tinymlirEmulatedFail];
+    table.extend(matrix::symbols());
     table.extend(memory::symbols());
     table.extend(warp::symbols());
     table

@@ -1,6 +1,6 @@
 //! What the lanes of a warp do together, by the definitions of the PTX ISA.
 
-use super::{Thread, Wait};
+use super::{Thread, Wait, matrix};
 use crate::{Symbol, symbol_table};
 
 /// An operation of a warp, and a lane's part in it.
@@ -14,6 +14,10 @@ pub(super) enum Together {
     Vote { mode: u32, bit: bool },
     /// `redux.sync`: 0 add, 1 and, 2 or, 3 xor, 4 min, 5 max, 6 umin, 7 umax.
     Reduce { mode: u32, value: u32 },
+    /// `mma.sync`.
+    Multiply(matrix::Multiply),
+    /// `ldmatrix`.
+    Load(matrix::Load),
 }
 
 use Together::*;
@@ -26,7 +30,14 @@ impl Together {
             Shuffle { .. } => "shfl.sync",
             Vote { .. } => "vote.sync",
             Reduce { .. } => "redux.sync",
+            Multiply(_) => "mma.sync",
+            Load(_) => "ldmatrix",
         }
+    }
+
+    /// Whether every lane of a warp must exist and take part.
+    pub(super) fn whole(&self) -> bool {
+        matches!(self, Multiply(_) | Load(_))
     }
 
     /// Whether two lanes take part in the same operation.
@@ -36,6 +47,8 @@ impl Together {
             (Shuffle { mode: a, .. }, Shuffle { mode: b, .. }) => a == b,
             (Vote { mode: a, .. }, Vote { mode: b, .. }) => a == b,
             (Reduce { mode: a, .. }, Reduce { mode: b, .. }) => a == b,
+            (Multiply(a), Multiply(b)) => a.joins(b),
+            (Load(a), Load(b)) => a.joins(b),
             _ => false,
         }
     }
@@ -44,6 +57,10 @@ impl Together {
 /// What each lane gets; the lanes that take part all do the same.
 pub(super) fn answer(lanes: &[Option<Together>; 32]) -> [u64; 32] {
     let mut answers = [0; 32];
+    if let Some(Multiply(_) | Load(_)) = lanes[0] {
+        answer_matrices(lanes);
+        return answers;
+    }
     let bits = |lane: &Option<Together>| matches!(lane, Some(Vote { bit: true, .. }));
     let ballot = (0..32).filter(|lane| bits(&lanes[*lane])).fold(0u64, |set, lane| set | 1 << lane);
     let all = (0..32).filter(|lane| lanes[*lane].is_some()).fold(0u64, |set, lane| set | 1 << lane);
@@ -60,10 +77,25 @@ pub(super) fn answer(lanes: &[Option<Together>; 32]) -> [u64; 32] {
             Some(Vote { mode: 2, .. }) => u64::from(ballot == all || ballot == 0),
             Some(Vote { .. }) => ballot,
             Some(Reduce { .. }) => reduced.into(),
-            Some(Sync) | None => 0,
+            Some(Sync | Multiply(_) | Load(_)) | None => 0,
         };
     }
     answers
+}
+
+/// Matrix instructions write their registers; all lanes of a warp take part in them.
+fn answer_matrices(lanes: &[Option<Together>; 32]) {
+    match lanes[0] {
+        Some(Multiply(first)) => matrix::multiply(&std::array::from_fn(|lane| match lanes[lane] {
+            Some(Multiply(part)) => part,
+            _ => first,
+        })),
+        Some(Load(first)) => matrix::load(&std::array::from_fn(|lane| match lanes[lane] {
+            Some(Load(part)) => part,
+            _ => first,
+        })),
+        _ => {}
+    }
 }
 
 fn reduce(mode: u32, a: u32, b: u32) -> u32 {
