@@ -3,7 +3,7 @@
 //! Every export of torch-mlir, and every module in test/cases/written, runs through `tinymlir-runner` on the arrays beside it and is compared with PyTorch's or NumPy's
 //! outputs at the tolerance of its index, those of dynamic shape at two sizes. What the reported ones print is checked by lit (their
 //! RUN lines); here they only must not crash. For the GPU every case is outlined, lowered and assembled by ptxas, where that
-//! is installed. What a card computed stands in test/cases/card.json, which `benches/gpu/card.sh` writes on a machine with one; a case
+//! is installed; with emulated kernels, simple and fast, each is right or refused as on a card. What a card computed stands in test/cases/card.json, which `benches/gpu/card.sh` writes on a machine with one; a case
 //! that it lacks, or that was wrong there, is a failure. The tables of docs/inputs.md show all of it; the last test fails while
 //! they are stale, and with `TINYMLIR_UPDATE_DOCS=1` it writes them.
 
@@ -25,7 +25,7 @@ fn main() {
     let suite = Arc::new(Suite::new());
     let mut trials = vec![];
     for i in 0..suite.cases.len() {
-        for target in [Target::Cpu, Target::Gpu] {
+        for target in [Target::Cpu, Target::Gpu, Target::Emulated] {
             let (suite, name) = (Arc::clone(&suite), format!("{} {}", suite.cases[i].name, target.name()));
             trials.push(Trial::ignorable_test(name, move || suite.check(i, target)));
         }
@@ -44,6 +44,7 @@ const GENERATED: &str = "<!-- The rest is generated: TINYMLIR_UPDATE_DOCS=1 carg
 enum Target {
     Cpu,
     Gpu,
+    Emulated,
 }
 
 impl Target {
@@ -51,6 +52,7 @@ impl Target {
         match self {
             Target::Cpu => "on the CPU",
             Target::Gpu => "for the GPU",
+            Target::Emulated => "emulated",
         }
     }
 }
@@ -76,7 +78,7 @@ struct Case {
     /// Of an export the arrays: inputs and expected outputs for each set of sizes.
     sets: Vec<(Vec<PathBuf>, Vec<PathBuf>)>,
     tolerance: String,
-    results: [OnceLock<Outcome>; 2],
+    results: [OnceLock<Outcome>; 3],
 }
 
 /// What a card made of the cases: test/cases/card.json.
@@ -136,7 +138,12 @@ impl Suite {
     }
 
     fn check(&self, case: usize, target: Target) -> Result<Completion, Failed> {
-        match self.outcome(case, target)? {
+        let outcome = self.outcome(case, target)?;
+        let on_card = self.card.cases.get(&self.cases[case].name).map(String::as_str);
+        match outcome {
+            Outcome::Refused(message) if target == Target::Emulated && on_card == Some("right") => {
+                Err(format!("is right on a card, and is refused here: {message}").into())
+            }
             // Which refusals there are, and may be, is what the page says.
             Outcome::Right | Outcome::Refused(_) => Ok(Completion::Completed),
             Outcome::Skipped => Ok(Completion::ignored_with("ptxas and libdevice are not there")),
@@ -150,6 +157,7 @@ impl Suite {
         let result = case.results[target as usize].get_or_init(|| match target {
             Target::Cpu => case.on_cpu(),
             Target::Gpu => case.for_gpu(),
+            Target::Emulated => case.emulated(),
         });
         Ok(result.clone())
     }
@@ -196,7 +204,7 @@ impl Suite {
                 for target in [Target::Cpu, Target::Gpu] {
                     let text = match (self.outcome(i, target)?, target) {
                         (Outcome::Right, Target::Cpu) => "right".to_owned(),
-                        (Outcome::Right, Target::Gpu) => "assembled".to_owned(),
+                        (Outcome::Right, _) => "assembled".to_owned(),
                         (Outcome::Refused(message), _) => format!("refused: {}", message.replace('|', "\\|")),
                         (Outcome::Failed(message), _) => return Err(format!("{}: {message}", case.name).into()),
                         (Outcome::Skipped, _) => return Ok(None),
@@ -223,7 +231,24 @@ impl Suite {
 
 impl Case {
     fn on_cpu(&self) -> Outcome {
-        let runner = || Command::new(tools::folder().join("tinymlir-runner"));
+        self.run(&[])
+    }
+
+    /// With kernels of both schedules, and the threads of a block in either order.
+    fn emulated(&self) -> Outcome {
+        match self.run(&["--gpu", "--emulate"]) {
+            Outcome::Right => self.run(&["--gpu", "--emulate=reverse", "--schedule", "fast", "--memory", "device"]),
+            other => other,
+        }
+    }
+
+    /// What `tinymlir-runner` with these flags makes of it.
+    fn run(&self, flags: &[&str]) -> Outcome {
+        let runner = || {
+            let mut command = Command::new(tools::folder().join("tinymlir-runner"));
+            command.args(flags);
+            command
+        };
         if self.sets.is_empty() {
             return outcome(runner().arg(&self.module).output());
         }
@@ -298,7 +323,7 @@ fn reported(folder: &Path) -> Vec<Case> {
             module,
             sets: vec![],
             tolerance: String::new(),
-            results: [const { OnceLock::new() }; 2],
+            results: [const { OnceLock::new() }; 3],
         }
     };
     modules.into_iter().map(case).collect()
@@ -324,7 +349,7 @@ fn exported(cases: &Path, group: &str) -> Vec<Case> {
             module: folder.join(name).join("module.mlir"),
             sets: prefixes.iter().map(|p| (files(p, "in", "inputs"), files(p, "out", "outputs"))).collect(),
             tolerance: entry["tolerance"].to_string(),
-            results: [const { OnceLock::new() }; 2],
+            results: [const { OnceLock::new() }; 3],
         }
     };
     entries.iter().map(case).collect()

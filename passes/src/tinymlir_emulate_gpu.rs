@@ -3,7 +3,7 @@
 //! For their numbers where there is no card: in tests, and to learn from. Runs on what `tinymlir-lower-gpu{format=nvvm}`
 //! leaves, kernels in the NVVM dialect and host code in LLVM's. Each `gpu.launch_func` becomes a call of the runtime's
 //! `tinymlirEmulatedLaunch`, which runs each thread of a block by itself; what threads do together, and what tells them apart,
-//! are calls of the runtime (`runtime/src/emulate`); functions of libdevice become libm's of the same name. The host's memory
+//! are calls of the runtime (`runtime/src/emulate`), matrix instructions of a warp among them; functions of libdevice become libm's of the same name. The host's memory
 //! is the device's. Shared memory is what the runtime gives a block: an access outside of it, and one of several elements that is
 //! not aligned, end the program.
 //!

@@ -187,8 +187,7 @@ mod tests {
             }
         };
         let run = |mut registers: [[u32; 16]; 32], kind: Kind, a: usize, b: usize, depth: usize| {
-            let parts =
-                from_fn(|lane| Multiply { kind, narrow: false, a, b, registers: registers[lane].as_mut_ptr() });
+            let parts = from_fn(|lane| Multiply { kind, narrow: false, a, b, registers: registers[lane].as_mut_ptr() });
             multiply(&parts);
             check(&registers, a + b, depth);
         };
@@ -241,7 +240,8 @@ mod tests {
             for (lane, registers) in registers.iter().enumerate() {
                 for (m, register) in registers.iter().enumerate() {
                     let (g, t) = (lane as u32 / 4, lane as u32 % 4);
-                    let at = |e: u32| 100 * m as u32 + if transpose { 10 * (2 * t + e) + g } else { 10 * g + 2 * t + e };
+                    let at =
+                        |e: u32| 100 * m as u32 + if transpose { 10 * (2 * t + e) + g } else { 10 * g + 2 * t + e };
                     assert_eq!(*register, at(0) | at(1) << 16);
                 }
             }

@@ -24,6 +24,16 @@ fn compiled_programs_compute_what_the_interpreter_does() {
 }
 
 #[test]
+fn emulated_kernels_compute_what_the_interpreter_does() {
+    let folder = tempfile::tempdir().unwrap();
+    let flags = ["--seed", "8", "--count", "50", "--batch", "25", "--gpu", "--emulate"];
+    for more in [&[][..], &["--schedule", "fast", "--memory", "device"]] {
+        let (success, text) = programs(&[&flags[..], more].concat(), folder.path());
+        assert!(success && text.contains("50 programs (seed 8, from 0)"), "{text}");
+    }
+}
+
+#[test]
 fn a_miscompilation_is_found_and_shrunk() {
     let folder = tempfile::tempdir().unwrap();
     let flags = ["--seed", "3", "-O0", "--batch", "10", "--jobs", "1"];
