@@ -14,8 +14,8 @@ use std::collections::HashMap;
 
 /// Scores of a block, unless those are of too few rows: what stays in a core's cache beside keys and values.
 const SCRATCH: i64 = 1 << 17;
-/// Rows of a block, at least and at most.
-const ROWS: [i64; 2] = [8, 128];
+/// Rows of a block, at least and at most: fewer repack keys and values too often, more multiply more masked keys.
+const ROWS: [i64; 2] = [8, 64];
 /// Keys that are asked together whether any of them counts.
 pub const GROUP: i64 = 64;
 /// Multiplications of a product that are a thread's at least: some microseconds.
