@@ -88,6 +88,75 @@ module attributes {gpu.container_module} {
       }
       gpu.return
     }
+    // The first warp waits for the second at a barrier of the block.
+    gpu.func @early(%x: memref<128xf32>, %y: memref<128xf32>) kernel {
+      %t = gpu.thread_id x
+      %c32 = arith.constant 32 : index
+      %few = arith.cmpi ult, %t, %c32 : index
+      scf.if %few {
+        nvvm.barrier0
+        %v = memref.load %x[%t] : memref<128xf32>
+        memref.store %v, %y[%t] : memref<128xf32>
+      }
+      gpu.return
+    }
+    // Each warp has a barrier of its own; then its lanes count, vote and add up.
+    gpu.func @together(%x: memref<128xf32>, %y: memref<128xf32>) workgroup(%s: memref<64xf32, #gpu.address_space<workgroup>>) kernel {
+      %t = gpu.thread_id x
+      %all = arith.constant -1 : i32
+      %c31 = arith.constant 31 : index
+      %c32 = arith.constant 32 : index
+      %c64 = arith.constant 64 : index
+      %one = arith.constant 1 : i32
+      %threads = arith.constant 32 : i32
+      %v = memref.load %x[%t] : memref<128xf32>
+      memref.store %v, %s[%t] : memref<64xf32, #gpu.address_space<workgroup>>
+      %warp = arith.divui %t, %c32 : index
+      %warp32 = arith.index_cast %warp : index to i32
+      %id = arith.addi %warp32, %one : i32
+      nvvm.barrier id = %id number_of_threads = %threads
+      %other = arith.xori %t, %c31 : index
+      %w = memref.load %s[%other] : memref<64xf32, #gpu.address_space<workgroup>>
+      memref.store %w, %y[%t] : memref<128xf32>
+      %lane = nvvm.read.ptx.sreg.laneid : i32
+      %odd = arith.trunci %lane : i32 to i1
+      %ballot = nvvm.vote.sync ballot %all, %odd -> i32
+      %any = nvvm.vote.sync any %all, %odd -> i1
+      %every = nvvm.vote.sync all %all, %odd -> i1
+      %sum = nvvm.redux.sync add %lane, %all : i32 -> i32
+      %most = nvvm.redux.sync max %lane, %all : i32 -> i32
+      %high = arith.shrui %ballot, %one : i32
+      %any32 = arith.extui %any : i1 to i32
+      %every32 = arith.extui %every : i1 to i32
+      %bits = arith.constant 1431655765 : i32
+      %low = arith.andi %high, %bits : i32
+      %right = arith.cmpi eq, %low, %bits : i32
+      %right32 = arith.extui %right : i1 to i32
+      %a = arith.addi %sum, %most : i32
+      %b = arith.addi %a, %any32 : i32
+      %c = arith.addi %b, %every32 : i32
+      %d = arith.addi %c, %right32 : i32
+      %f = arith.sitofp %d : i32 to f32
+      %i = arith.addi %t, %c64 : index
+      memref.store %f, %y[%i] : memref<128xf32>
+      gpu.return
+    }
+    // Four elements a thread, copied asynchronously and read before they have been waited for.
+    gpu.func @unawaited(%x: memref<128xf32>, %y: memref<128xf32>) workgroup(%s: memref<128xf32, #gpu.address_space<workgroup>> {llvm.align = 16 : i64}) kernel {
+      %t = gpu.thread_id x
+      %c4 = arith.constant 4 : index
+      %i = arith.muli %t, %c4 : index
+      %copy = nvgpu.device_async_copy %x[%i], %s[%i], 4 : memref<128xf32> to memref<128xf32, #gpu.address_space<workgroup>>
+      %group = nvgpu.device_async_create_group %copy
+      %v = memref.load %s[%i] : memref<128xf32, #gpu.address_space<workgroup>>
+      nvgpu.device_async_wait %group
+      %w = memref.load %s[%i] : memref<128xf32, #gpu.address_space<workgroup>>
+      memref.store %v, %y[%i] : memref<128xf32>
+      %c1 = arith.constant 1 : index
+      %j = arith.addi %i, %c1 : index
+      memref.store %w, %y[%j] : memref<128xf32>
+      gpu.return
+    }
     // Thread 63 writes behind shared memory.
     gpu.func @outside(%x: memref<128xf32>, %y: memref<128xf32>) workgroup(%s: memref<63xf32, #gpu.address_space<workgroup>>) kernel {
       %t = gpu.thread_id x
@@ -149,6 +218,24 @@ module attributes {gpu.container_module} {
     %c1 = arith.constant 1 : index
     %c64 = arith.constant 64 : index
     gpu.launch_func @kernels::@half blocks in (%c1, %c1, %c1) threads in (%c64, %c1, %c1) args(%x : memref<128xf32>, %y : memref<128xf32>)
+    return
+  }
+  func.func @early(%x: memref<128xf32>, %y: memref<128xf32> {tinymlir.writable}) {
+    %c1 = arith.constant 1 : index
+    %c64 = arith.constant 64 : index
+    gpu.launch_func @kernels::@early blocks in (%c1, %c1, %c1) threads in (%c64, %c1, %c1) args(%x : memref<128xf32>, %y : memref<128xf32>)
+    return
+  }
+  func.func @together(%x: memref<128xf32>, %y: memref<128xf32> {tinymlir.writable}) {
+    %c1 = arith.constant 1 : index
+    %c64 = arith.constant 64 : index
+    gpu.launch_func @kernels::@together blocks in (%c1, %c1, %c1) threads in (%c64, %c1, %c1) args(%x : memref<128xf32>, %y : memref<128xf32>)
+    return
+  }
+  func.func @unawaited(%x: memref<128xf32>, %y: memref<128xf32> {tinymlir.writable}) {
+    %c1 = arith.constant 1 : index
+    %c32 = arith.constant 32 : index
+    gpu.launch_func @kernels::@unawaited blocks in (%c1, %c1, %c1) threads in (%c32, %c1, %c1) args(%x : memref<128xf32>, %y : memref<128xf32>)
     return
   }
   func.func @outside(%x: memref<128xf32>, %y: memref<128xf32> {tinymlir.writable}) {
