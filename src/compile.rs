@@ -197,6 +197,9 @@ fn lower(
             };
             let (schedule, precision) = (schedule.name(), precision.name());
             let chip = options.target.chip().unwrap_or_default();
+            if schedule == Schedule::Fast.name() {
+                pipelines[0].1 += tinymlir_passes::tinymlir_gpu_outline::narrowing(precision, &chip);
+            }
             pipelines.push((
                 Stage::Outlined,
                 format!(

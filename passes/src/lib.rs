@@ -76,6 +76,7 @@ passes! {
     tinymlir_lower_gpu,
     tinymlir_managed_allocations,
     tinymlir_merge_kernels,
+    tinymlir_narrow_products,
     tinymlir_outline_loops,
     tinymlir_plan_memory,
     tinymlir_reassociate_reductions,

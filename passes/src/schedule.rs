@@ -39,6 +39,8 @@ pub enum Precision {
     Fp32,
     /// Factors cut off to 10 bits of mantissa, sums in f32: a relative error of about 1e-3 of the largest term.
     Tf32,
+    /// Factors rounded to bf16, sums in f32: off by 2^-8 of the terms' magnitudes at most.
+    Bf16,
 }
 
 impl Precision {
@@ -47,6 +49,7 @@ impl Precision {
         match self {
             Precision::Fp32 => "fp32",
             Precision::Tf32 => "tf32",
+            Precision::Bf16 => "bf16",
         }
     }
 }
@@ -55,8 +58,8 @@ impl std::str::FromStr for Precision {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Precision, String> {
-        let found = [Precision::Fp32, Precision::Tf32].into_iter().find(|p| p.name() == text);
-        found.ok_or_else(|| format!("a precision is fp32 or tf32, not `{text}`"))
+        let found = [Precision::Fp32, Precision::Tf32, Precision::Bf16].into_iter().find(|p| p.name() == text);
+        found.ok_or_else(|| format!("a precision is fp32, tf32 or bf16, not `{text}`"))
     }
 }
 

@@ -27,12 +27,25 @@ pub static PASS: Pass = Pass {
             "true",
             "Whether fast kernels for sm_90 and newer start while their predecessor ends",
         ),
-        Opt::string("precision", "fp32", "How fast kernels may round products of f32: fp32, or tf32 on tensor cores"),
+        Opt::string(
+            "precision",
+            "fp32",
+            "How fast kernels may round products of f32: fp32, or tf32 or bf16 on tensor cores",
+        ),
     ],
     statistics: &[],
     dialects: crate::dialects::EVERY,
     run,
 };
+
+/// What follows `tinymlir-optimize` on tensors where fast kernels for the chip may round products of f32 this way: kernels
+/// for bf16 are sm_90a's, other chips take tf32's.
+pub fn narrowing(precision: &str, chip: &str) -> &'static str {
+    match (precision, chip) {
+        ("bf16", "sm_90a") => ",tinymlir-narrow-products,tinymlir-optimize",
+        _ => "",
+    }
+}
 
 /// From products and copies to loops.
 pub const LOOPS: &str = "tinymlir-expand-math,tinymlir-tiled-matmul,tinymlir-wide-accumulators,tinymlir-tiled-matmul,tinymlir-device-copies,func.func(convert-linalg-to-parallel-loops,\
@@ -49,7 +62,10 @@ fn run(cx: &PassCx, module: Op) -> PassResult {
     let of_tensors =
         |f: &Op| f.walk().iter().any(|op| op.results().iter().chain(&op.operands()).any(|v| v.ty().is_tensor()));
     if module.find(&["func.func"]).iter().any(of_tensors) {
-        cx.run_pipeline("tinymlir-optimize,tinymlir-bufferize", module)?;
+        // The precision is fast kernels'.
+        let fast = cx.string("schedule") == "fast";
+        let narrow = if fast { narrowing(&cx.string("precision"), &cx.string("chip")) } else { "" };
+        cx.run_pipeline(&format!("tinymlir-optimize{narrow},tinymlir-bufferize"), module)?;
     }
     let kept: Vec<_> = module.body().into_iter().filter(|m| m.is("gpu.module")).collect();
     kept.iter().for_each(|m| m.set_attr(KEEP, Attr::unit(module.ctx())));

@@ -141,7 +141,7 @@ func.func @bf16_nt_129x112x257_bias(%a: tensor<129x112xf32>, %b: tensor<257x112x
   return %e : tensor<129x257xf32>
 }
 
-func.func @i8_kn_1x200x36(%a: tensor<1x200xf32>, %b: tensor<200x36xi8>) -> tensor<1x36xf32> {
+func.func @i8_kn_1x200x36(%a: tensor<1x200xf32>, %b: tensor<200x36xi8> {tinymlir.range = [-128, 128]}) -> tensor<1x36xf32> {
   %zero = arith.constant 0.0 : f32
   %empty = tensor.empty() : tensor<1x36xf32>
   %c = linalg.fill ins(%zero : f32) outs(%empty : tensor<1x36xf32>) -> tensor<1x36xf32>
@@ -149,7 +149,7 @@ func.func @i8_kn_1x200x36(%a: tensor<1x200xf32>, %b: tensor<200x36xi8>) -> tenso
   return %p : tensor<1x36xf32>
 }
 
-func.func @i8_kn_1x1025x68_bias(%a: tensor<1x1025xf32>, %b: tensor<1025x68xi8>, %bias: tensor<68xf32>) -> tensor<1x68xf32> {
+func.func @i8_kn_1x1025x68_bias(%a: tensor<1x1025xf32>, %b: tensor<1025x68xi8> {tinymlir.range = [-128, 128]}, %bias: tensor<68xf32>) -> tensor<1x68xf32> {
   %zero = arith.constant 0.0 : f32
   %empty = tensor.empty() : tensor<1x68xf32>
   %c = linalg.fill ins(%zero : f32) outs(%empty : tensor<1x68xf32>) -> tensor<1x68xf32>
@@ -163,7 +163,7 @@ func.func @i8_kn_1x1025x68_bias(%a: tensor<1x1025xf32>, %b: tensor<1025x68xi8>, 
   return %e : tensor<1x68xf32>
 }
 
-func.func @i8_nt_4x776x50(%a: tensor<4x776xf32>, %b: tensor<50x776xi8>) -> tensor<4x50xf32> {
+func.func @i8_nt_4x776x50(%a: tensor<4x776xf32>, %b: tensor<50x776xi8> {tinymlir.range = [-128, 128]}) -> tensor<4x50xf32> {
   %zero = arith.constant 0.0 : f32
   %empty = tensor.empty() : tensor<4x50xf32>
   %c = linalg.fill ins(%zero : f32) outs(%empty : tensor<4x50xf32>) -> tensor<4x50xf32>
@@ -171,7 +171,7 @@ func.func @i8_nt_4x776x50(%a: tensor<4x776xf32>, %b: tensor<50x776xi8>) -> tenso
   return %p : tensor<4x50xf32>
 }
 
-func.func @i8_kn_20x200x144_bias(%a: tensor<20x200xf32>, %b: tensor<200x144xi8>, %bias: tensor<144xf32>) -> tensor<20x144xf32> {
+func.func @i8_kn_20x200x144_bias(%a: tensor<20x200xf32>, %b: tensor<200x144xi8> {tinymlir.range = [-128, 128]}, %bias: tensor<144xf32>) -> tensor<20x144xf32> {
   %zero = arith.constant 0.0 : f32
   %empty = tensor.empty() : tensor<20x144xf32>
   %c = linalg.fill ins(%zero : f32) outs(%empty : tensor<20x144xf32>) -> tensor<20x144xf32>
@@ -185,7 +185,7 @@ func.func @i8_kn_20x200x144_bias(%a: tensor<20x200xf32>, %b: tensor<200x144xi8>,
   return %e : tensor<20x144xf32>
 }
 
-func.func @i8_nt_129x112x257_bias(%a: tensor<129x112xf32>, %b: tensor<257x112xi8>, %bias: tensor<257xf32>) -> tensor<129x257xf32> {
+func.func @i8_nt_129x112x257_bias(%a: tensor<129x112xf32>, %b: tensor<257x112xi8> {tinymlir.range = [-128, 128]}, %bias: tensor<257xf32>) -> tensor<129x257xf32> {
   %zero = arith.constant 0.0 : f32
   %empty = tensor.empty() : tensor<129x257xf32>
   %c = linalg.fill ins(%zero : f32) outs(%empty : tensor<129x257xf32>) -> tensor<129x257xf32>

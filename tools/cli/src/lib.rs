@@ -37,7 +37,7 @@ pub struct Device {
     /// Which kernels: simple, or fast for those chosen by chip and shape [default: simple]
     #[arg(long, value_name = "WHICH", requires = "gpu")]
     schedule: Option<Schedule>,
-    /// How fast kernels may round products of f32: fp32, or tf32 on tensor cores [default: fp32]
+    /// How fast kernels may round products of f32: fp32, or tf32 or bf16 on tensor cores [default: fp32]
     #[arg(long, value_name = "HOW", requires = "schedule", hide_short_help = true)]
     precision: Option<Precision>,
     /// Run the GPU's kernels on the CPU, thread by thread, for their numbers where there is no card; the threads of a block in
