@@ -7,6 +7,7 @@ mod attention_block;
 mod attention_chain;
 mod attention_rows;
 mod attention_steps;
+mod buffers;
 mod captures;
 pub mod device;
 mod dialects;
@@ -22,6 +23,7 @@ mod key_rows;
 mod matrices;
 pub mod memory;
 mod narrow;
+mod pads;
 pub mod pipelines;
 mod product_call;
 mod products;
@@ -35,6 +37,7 @@ mod scatter;
 pub mod schedule;
 pub mod template;
 pub mod threads;
+mod tosa;
 mod view_checks;
 
 pub use ir::{

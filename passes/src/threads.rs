@@ -27,7 +27,7 @@ pub struct ParallelLoop<'a> {
 const RUNTIME: &str = "func.func private @tinymlirParallelFor(!llvm.ptr, !llvm.ptr, i64, i64)";
 
 /// The type that a value of this one is in the LLVM dialect, where it can be handed to another thread.
-fn lowered(ty: Type) -> Result<String, String> {
+pub(crate) fn lowered(ty: Type) -> Result<String, String> {
     if let Some(memref) = ty.memref() {
         if memref.space.is_some() {
             return Err(format!("a buffer of type {ty} is in another memory space"));
@@ -39,6 +39,12 @@ fn lowered(ty: Type) -> Result<String, String> {
     match ty.to_string().as_str() {
         "index" => Ok("i64".into()),
         text if ["f16", "bf16", "f32", "f64", "!llvm.ptr"].contains(&text) => Ok(text.into()),
+        text if text.starts_with("complex<") => {
+            let part = text.trim_start_matches("complex<").trim_end_matches('>');
+            Ok(format!("!llvm.struct<({part}, {part})>"))
+        }
+        // One dimension of fixed size.
+        text if text.starts_with("vector<") && text.matches('x').count() == 1 && !text.contains('[') => Ok(text.into()),
         text if text.strip_prefix('i').is_some_and(|bits| bits.parse::<u32>().is_ok()) => Ok(text.into()),
         text => Err(format!("a value of type {text} cannot be handed to another thread")),
     }

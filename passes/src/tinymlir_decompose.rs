@@ -2,15 +2,23 @@
 //!
 //! TOSA and the shape dialect go through upstream's conversions; softmax, Winograd operations, pack and unpack through their
 //! own decompositions, which no upstream pass offers. `tensor.gather` becomes a `tensor.generate` that reads one element,
-//! `tensor.scatter` loops that write one, since nothing upstream bufferizes them. Runs first in the optimize stage, and again
-//! before bufferization for modules that skip it; it finds nothing then. It refuses a pack or unpack that upstream cannot
+//! `tensor.scatter` loops that write one, since nothing upstream bufferizes them. Buffers whose layout is no strides get the
+//! shape that they have in memory, and an atomic product becomes a loop. Runs first in the optimize stage, and again
+//! before bufferization for modules that skip it; it finds nothing then. It refuses TOSA that has no conversion, is of unknown
+//! rank or slices past the end, a pack or unpack that upstream cannot
 //! lower, a softmax of anything but tensors of floats, and Winograd operations on anything but f32: upstream writes their
 //! constants as f32, whatever the elements are, and past the end where these are smaller.
 //!
 //! A concatenation leaves out what is known to be empty, padding of nothing is all padding, and packing nothing is nothing:
-//! upstream would take or fill an empty slice at the end of a tensor, which its own verifier refuses.
+//! upstream would take or fill an empty slice at the end of a tensor, which its own verifier refuses. Padding by less than
+//! nothing, as PyTorch has it, cuts off. Tiles of a pack that do not fit a size known at run time only are an error then:
+//! upstream reads past the end.
 
-use crate::ir::{Failed, Op, Pass, PassCx, PassResult, Type, Value};
+use crate::{
+    buffers,
+    ir::{Failed, Op, Pass, PassCx, PassResult, Type, Value},
+    pads, tosa,
+};
 use mlir_sys::*;
 
 pub static PASS: Pass = Pass {
@@ -24,15 +32,13 @@ pub static PASS: Pass = Pass {
         mlirGetDialectHandle__arith__,
         mlirGetDialectHandle__linalg__,
         mlirGetDialectHandle__math__,
+        mlirGetDialectHandle__ml_program__,
+        mlirGetDialectHandle__cf__,
         mlirGetDialectHandle__scf__,
         mlirGetDialectHandle__tensor__,
     ],
     run,
 };
-
-const TOSA: &str = "func.func(tosa-optional-decompositions,canonicalize,tosa-infer-shapes,tosa-make-broadcastable,\
-    tosa-to-scf,tosa-to-linalg-named,canonicalize,tosa-layerwise-constant-fold,tosa-make-broadcastable,tosa-to-linalg,tosa-to-tensor,\
-    tosa-to-arith{include-apply-rescale=true})";
 
 /// Whose decompositions make constants of the element type, which they take for a float.
 const FLOATS: [&str; 4] = [
@@ -46,11 +52,19 @@ const SHAPE: &str = "func.func(shape-to-shape-lowering,convert-shape-constraints
 
 fn run(cx: &PassCx, module: Op) -> PassResult {
     let dialects: Vec<String> = module.walk().iter().map(|op| op.name()).collect();
+    if dialects.iter().any(|name| name.starts_with("tosa.variable")) {
+        cx.run_pipeline(tosa::VARIABLES, module)?;
+    }
     if dialects.iter().any(|name| name.starts_with("tosa.")) {
-        cx.run_pipeline(TOSA, module)?;
+        module.walk().into_iter().filter(|op| op.name().starts_with("tosa.")).try_for_each(|op| tosa::check(cx, op))?;
+        cx.run_pipeline(tosa::PIPELINE, module)?;
     }
     if dialects.iter().any(|name| name.starts_with("shape.")) {
         cx.run_pipeline(SHAPE, module)?;
+    }
+    buffers::normalize_layouts(cx, module)?;
+    for op in module.find(&["memref.atomic_rmw", "memref.generic_atomic_rmw"]) {
+        cx.check(op, buffers::atomic(op))?;
     }
     for op in module.find(&["tensor.gather", "tensor.scatter"]) {
         let values = if op.is("tensor.gather") {
@@ -61,11 +75,18 @@ fn run(cx: &PassCx, module: Op) -> PassResult {
         };
         op.replace_with(&cx.check(op, values)?);
     }
-    for op in module.find(&["tensor.concat", "tensor.pad", "linalg.pack", "linalg.unpack"]) {
+    for op in module.find(&["tensor.pad"]) {
+        cx.check(op, pads::cut(op))?;
+    }
+    for op in module.find(&["linalg.pack"]) {
+        cx.check(op, pads::check_tiles(op))?;
+    }
+    for op in module.find(&["tensor.bitcast", "tensor.concat", "tensor.pad", "linalg.pack", "linalg.unpack"]) {
         let text = match op.name().as_str() {
-            "tensor.concat" => concat(op),
-            "tensor.pad" => pad(op),
-            _ => empty(op),
+            "tensor.bitcast" => pads::bitcast(op),
+            "tensor.concat" => pads::concat(op),
+            "tensor.pad" => pads::pad(op),
+            _ => pads::empty(op),
         };
         if let Some((inputs, text)) = text {
             let names: Vec<String> = (0..inputs.len()).map(|i| format!("v{i}")).collect();
@@ -112,59 +133,6 @@ fn coordinates(indices: Type, dims: &[usize], rank: usize, batch: usize, reduced
         }
     }
     text
-}
-
-fn is_empty(ty: Type) -> bool {
-    ty.shape().is_some_and(|shape| shape.contains(&Some(0)))
-}
-
-fn is_static(ty: Type) -> bool {
-    ty.shape().is_some_and(|shape| shape.iter().all(|size| size.is_some()))
-}
-
-/// A concatenation of what is not known to be empty, as values and text over them; `None` where that is all of it.
-fn concat(op: Op) -> Option<(Vec<Value>, String)> {
-    let ty = op.result(0).ty();
-    let kept: Vec<Value> = op.operands().into_iter().filter(|v| !is_empty(v.ty())).collect();
-    if kept.len() == op.operands().len() {
-        return None;
-    }
-    if is_empty(ty) && is_static(ty) {
-        return Some((vec![], format!("%r = tensor.empty() : {ty}\nreturn %r : {ty}")));
-    }
-    let dim = op.attr("dim")?.as_int()?;
-    let types: Vec<String> = kept.iter().map(|v| v.ty().to_string()).collect();
-    let text = format!(
-        "%r = tensor.concat dim({dim}) {} : ({}) -> {ty}\nreturn %r : {ty}",
-        names("%v", kept.len()),
-        types.join(", ")
-    );
-    (!kept.is_empty()).then_some((kept, text))
-}
-
-/// Nothing, where a pack or unpack of tensors is known to make nothing.
-fn empty(op: Op) -> Option<(Vec<Value>, String)> {
-    let ty = op.results().first()?.ty();
-    (is_empty(ty) && is_static(ty)).then(|| (vec![], format!("%r = tensor.empty() : {ty}\nreturn %r : {ty}")))
-}
-
-/// The padding alone, where what is padded is known to be empty and the padding is one value.
-fn pad(op: Op) -> Option<(Vec<Value>, String)> {
-    let ty = op.result(0).ty();
-    if !is_empty(op.operand(0).ty()) || !is_static(ty) {
-        return None;
-    }
-    let body = *op.blocks(0).first()?;
-    let value = body.terminator().operand(0);
-    if let Some(def) = value.def().filter(|def| def.block() == Some(body)) {
-        if !def.is("arith.constant") {
-            return None;
-        }
-        def.move_before(op);
-    } else if value.block_argument().is_some_and(|(block, _)| block == body) {
-        return None;
-    }
-    Some((vec![value], format!("%r = tensor.splat %v0 : {ty}\nreturn %r : {ty}")))
 }
 
 /// The dimensions that an attribute lists.

@@ -8,7 +8,7 @@
 //! and deallocation have already removed what they can.
 //!
 //! It refuses a mutable global that a kernel may touch, which would be two variables, one on each side, and an allocation
-//! or a constant with a layout of its own.
+//! or a constant with a layout of its own or in a memory space.
 
 use crate::{
     device::{Access, on_host, source},
@@ -85,8 +85,11 @@ fn heap(cx: &PassCx, module: Op, function: Op, device: bool) -> PassResult {
     Ok(())
 }
 
-/// Refuses a layout of its own, which upstream lowers for no `gpu.alloc` or `gpu.memcpy`.
+/// Refuses a memory space, and a layout of its own, which upstream lowers for no `gpu.alloc` or `gpu.memcpy`.
 fn plain(cx: &PassCx, op: Op) -> PassResult {
+    if let Some(space) = op.result(0).ty().memref().and_then(|memref| memref.space) {
+        return Err(cx.error(op, &format!("is in memory space {space}, which host code has not (leave the space out)")));
+    }
     if op.result(0).ty().has_identity_map() {
         return Ok(());
     }

@@ -5,7 +5,7 @@
 //! - operands of a linalg operation differ in a size that must agree, or a window reaches past its input,
 //! - an element is read or written (`memref.load`, `memref.store`) at an index that is computed from data,
 //! - a view (`memref.subview`, `memref.cast`, `memref.expand_shape`, `memref.reshape`) or a copy does not fit its source,
-//! - an integer is divided by zero,
+//! - an integer is divided by zero, a loop has a step that is not positive, a dimension is asked for that there is none of,
 //! - the size of a new buffer is computed from data: a negative one, or more than an address space holds, would be
 //!   allocated as what is left after the multiplication overflowed.
 //!
@@ -71,6 +71,7 @@ fn check(cx: &PassCx, op: Op, tensors: bool) -> Result<usize, Failed> {
         "memref.cast" if tensors => "tensor.cast",
         "memref.expand_shape" if tensors => "tensor.expand_shape",
         "memref.reshape" if tensors => "tensor.reshape",
+        "memref.dim" if tensors => "tensor.dim",
         other => other,
     };
     let mut checks = Checks { name, operands: op.operands(), text: String::new(), count: 0, replaced: vec![] };
@@ -92,6 +93,14 @@ fn check(cx: &PassCx, op: Op, tensors: bool) -> Result<usize, Failed> {
             checks.operands = vec![op.operand(0), op.result(0)];
             reshape(&mut checks);
         }
+        "memref.dim" => dimension(op, &mut checks),
+        "scf.for" => steps(&[2], &mut checks),
+        "scf.parallel" => {
+            let dims = op.operands().len() / 3;
+            // Initial values of reductions follow the steps.
+            let dims = op.blocks(0).first().map_or(dims, |body| body.arguments().len());
+            steps(&(2 * dims..3 * dims).collect::<Vec<_>>(), &mut checks);
+        }
         "arith.divsi" | "arith.divui" | "arith.remsi" | "arith.remui" | "arith.ceildivsi" | "arith.ceildivui"
         | "arith.floordivsi" => division(op, &mut checks),
         _ if op.is_linalg() => linalg(op, &mut checks),
@@ -107,7 +116,11 @@ fn check(cx: &PassCx, op: Op, tensors: bool) -> Result<usize, Failed> {
         if !values.is_empty() {
             checks.line(&format!("return {} : {}", values.join(", "), types.join(", ")));
         }
-        let built = cx.check(op, before.build_before(&inputs, "", &checks.text))?;
+        let place = before.loc();
+        before.set_loc(op.loc());
+        let built = cx.check(op, before.build_before(&inputs, "", &checks.text));
+        before.set_loc(place);
+        let built = built?;
         for ((operand, _), value) in checks.replaced.iter().zip(built) {
             op.set_operand(*operand, value);
         }
@@ -217,12 +230,17 @@ fn access(op: Op, buffer: usize, tensors: bool, checks: &mut Checks) {
         let operand = buffer + 1 + axis;
         let index = op.operand(operand);
         let inside = size.is_some_and(|size| range(index).is_some_and(|(low, high)| low >= 0 && high < size));
-        if inside || !tensors && !from_data(index) {
+        let constant = index.constant();
+        if inside || !tensors && constant.is_none() && !from_data(index) {
             continue;
         }
-        let size = format!("size{axis}");
-        checks.size(&size, buffer, axis);
-        let message = format!("index is out of bounds: {{0}} along dimension {axis}, whose size is {{1}}");
+        let whole = format!("size{axis}");
+        checks.size(&whole, buffer, axis);
+        // A comparison of constants goes away, and its operands with it.
+        let message = match (constant, size) {
+            (Some(at), Some(size)) => format!("index is out of bounds: {at} along dimension {axis}, whose size is {size}"),
+            _ => format!("index is out of bounds: {{0}} along dimension {axis}, whose size is {{1}}"),
+        };
         if guard.is_none() && op.is("memref.load") {
             guard = used_when(op).filter(|(condition, _)| make_available(*condition, op));
             if let Some((condition, when)) = guard {
@@ -233,15 +251,39 @@ fn access(op: Op, buffer: usize, tensors: bool, checks: &mut Checks) {
             }
         }
         if guard.is_none() {
-            checks.assert("ult", &format!("v{operand}"), &size, &message);
+            checks.assert("ult", &format!("v{operand}"), &whole, &message);
             continue;
         }
         checks.count += 1;
-        checks.line(&format!("%inside{axis} = arith.cmpi ult, %v{operand}, %{size} : index"));
+        checks.line(&format!("%inside{axis} = arith.cmpi ult, %v{operand}, %{whole} : index"));
         checks.line(&format!("%fine{axis} = arith.ori %inside{axis}, %unused : i1"));
         checks.line(&format!("cf.assert %fine{axis}, \"'{}' op {message}\"", checks.name));
         checks.line(&format!("%safe{axis} = arith.select %inside{axis}, %v{operand}, %first : index"));
         checks.replaced.push((operand, format!("safe{axis}")));
+    }
+}
+
+/// The dimension that a size is asked of, where it is no constant, which upstream checks.
+fn dimension(op: Op, checks: &mut Checks) {
+    let Some(rank) = op.operand(0).ty().shape().map(|shape| shape.len() as i64) else { return };
+    if range(op.operand(1)).is_some_and(|(low, high)| low >= 0 && high < rank) {
+        return;
+    }
+    checks.constant("rank", rank);
+    checks.assert("ult", "v1", "rank", "there is no dimension {0} of {1}");
+}
+
+/// Steps of loops, among the operands, that are computed from data.
+fn steps(operands: &[usize], checks: &mut Checks) {
+    for i in operands.iter().copied() {
+        let step = checks.operands[i];
+        if step.constant().is_some() || !from_data(step) {
+            continue;
+        }
+        let ty = step.ty();
+        checks.line(&format!("%none{i} = arith.constant 0 : {ty}\n%ok{i} = arith.cmpi sgt, %v{i}, %none{i} : {ty}"));
+        checks.line(&format!("cf.assert %ok{i}, \"'{}' op has a step that is not positive\"", checks.name));
+        checks.count += 1;
     }
 }
 

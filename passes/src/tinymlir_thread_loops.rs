@@ -5,14 +5,14 @@
 //! that LLVM can vectorise. What an iteration costs is estimated from its operations: a loop that is over in a few
 //! microseconds stays where it is, and one of a size known at run time only is measured by the runtime.
 //!
-//! Runs once linalg has become loops. It leaves, as sequential loops, what reduces to a value, calls functions other than BLAS or
-//! prints, so that the order of iterations would show. A failed check ends the program with the message of whichever thread
+//! Runs once linalg has become loops. It leaves, as sequential loops, what reduces to a value, uses a value that has no form in
+//! memory, calls functions other than BLAS or prints, so that the order of iterations would show. A failed check ends the program with the message of whichever thread
 //! comes first.
 
 use crate::{
     captures::{captured, rewire},
     ir::{Op, Pass, PassCx, PassResult, Type, Value},
-    threads::ParallelLoop,
+    threads::{ParallelLoop, lowered},
 };
 use mlir_sys::*;
 
@@ -105,7 +105,9 @@ impl Shape {
         if total.is_some_and(|n| n <= grain) {
             return Err("it is short".into());
         }
-        Ok(Shape { captured: captured(&all[1..], &all), bounds, sizes, joined, grain })
+        let captured = captured(&all[1..], &all);
+        captured.iter().try_for_each(|value| lowered(value.ty()).map(|_| ()))?;
+        Ok(Shape { captured, bounds, sizes, joined, grain })
     }
 
     fn emit(&self, module: Op, parallel: Op) -> Result<(), String> {

@@ -6,12 +6,16 @@
 //! - A constant with more bytes than the machine has memory.
 //! - `ml_program.global` of anything but a tensor, at which upstream's bufferization ends the program.
 //! - Floats of less than 16 bits in host code: no target has an arithmetic for them.
+//! - A function with an argument or result of a type that has no form in memory here (a tuple, `none`, `tf32`, a quantised type).
+//! - A function whose name begins with `llvm.`, or holds a zero byte: neither can be a symbol.
 //! - `tinymlir.name` that is no string or that two arguments of a function have, and `tinymlir.range` that is not two ordered
 //!   integers for an argument of integers.
 //! - A module inside of the module: what works on functions does not look into it.
 //! - A public function with the name of a C function that compiled code calls (`exp`, `memcpy`): the calls would end in the
 //!   user's function. A private one is renamed. `malloc` and `free` are not called and free to use.
 //! - A `gpu.barrier` that a condition on the thread lets only some threads of a block reach: undefined, and may hang.
+//!
+//! What changes other code and is none, a script of the transform dialect or a PDL pattern, is left out with a warning.
 //!
 //! Runs first in the optimize and the bufferize stage.
 
@@ -94,8 +98,16 @@ fn run(cx: &PassCx, module: Op) -> PassResult {
         }
     }
     for function in module.body().into_iter().filter(|op| op.is("func.func")) {
-        if let Err(fault) = argument_attributes(function) {
+        let faults = [argument_attributes(function), boundary_types(function), symbol_name(function)];
+        if let Some(fault) = faults.into_iter().find_map(|fault| fault.err()) {
             result = Err(cx.error(function, &fault));
+        }
+    }
+    for op in module.body() {
+        let name = op.name();
+        if name.starts_with("transform.") || name.starts_with("pdl.") {
+            cx.warn(op, "is not applied here, and left out (apply it with mlir-opt first)");
+            op.erase();
         }
     }
     for function in module.body().into_iter().filter(|op| op.is("func.func") && !op.blocks(0).is_empty()) {
@@ -153,6 +165,34 @@ fn argument_attributes(function: Op) -> Result<(), String> {
             let remedy = "(give [FIRST, END] to an argument of integers)";
             return Err(format!("has {range} as 'tinymlir.range' of argument {i}, which is of type {ty} {remedy}"));
         }
+    }
+    Ok(())
+}
+
+/// What is wrong with the types of a function's arguments and results.
+fn boundary_types(function: Op) -> Result<(), String> {
+    let Some((inputs, results)) = function.attr("function_type").and_then(|ty| ty.as_type()).and_then(|t| t.function())
+    else {
+        return Ok(());
+    };
+    let unknown = |ty: &Type| {
+        let element = ty.element().unwrap_or(*ty).to_string();
+        element.starts_with("tuple<") || element.starts_with("!quant.") || element == "none" || element == "tf32"
+    };
+    match inputs.into_iter().chain(results).find(unknown) {
+        Some(ty) => Err(format!("has an argument or result of type {ty}, which is not supported (use integers or floats)")),
+        None => Ok(()),
+    }
+}
+
+/// What is wrong with a function's name.
+fn symbol_name(function: Op) -> Result<(), String> {
+    let name = function.symbol().unwrap_or_default();
+    if name.contains('\0') {
+        return Err("has a zero byte in its name (rename it)".into());
+    }
+    if name.starts_with("llvm.") && !function.blocks(0).is_empty() {
+        return Err(format!("has the name of an intrinsic function of LLVM's, '{name}' (rename it)"));
     }
     Ok(())
 }

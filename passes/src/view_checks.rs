@@ -208,6 +208,11 @@ pub(crate) fn reshape(checks: &mut Checks) {
             checks.line(&format!("%count{i}_{} = arith.muli %count{i}_{axis}, %size{i}_{axis} : index", axis + 1));
         }
     }
+    for (axis, _) in shapes[1].iter().enumerate().filter(|(_, size)| size.is_none()) {
+        checks.constant(&format!("none{axis}"), 0);
+        let message = format!("size is negative: {{0}} along dimension {axis}");
+        checks.assert("sge", &format!("size1_{axis}"), &format!("none{axis}"), &message);
+    }
     let last = |i: usize| format!("count{i}_{}", shapes[i].len());
     checks.assert("eq", &last(0), &last(1), "numbers of elements differ: {0} of the source and {1} of the result");
 }

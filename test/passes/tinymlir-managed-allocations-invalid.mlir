@@ -42,3 +42,12 @@ module attributes {gpu.container_module} {
     return
   }
 }
+
+// -----
+
+func.func @space(%n: index) {
+  // expected-error @below {{'memref.alloc' op is in memory space 1 : i64, which host code has not (leave the space out)}}
+  %m = memref.alloc(%n) : memref<?xf32, 1>
+  memref.dealloc %m : memref<?xf32, 1>
+  return
+}

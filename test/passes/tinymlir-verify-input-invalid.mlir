@@ -135,3 +135,31 @@ func.func @range_of_floats(%x: tensor<4xf32> {tinymlir.range = [0, 4]}) {
 
 // expected-error @+1 {{'ml_program.global' op is of type memref<2xf32>: only tensors are supported (use a tensor, or memref.global)}}
 ml_program.global private mutable @g(dense<4.0> : memref<2xf32>) : memref<2xf32>
+
+// -----
+
+// expected-error @+1 {{'func.func' op has an argument or result of type tuple<f32, f32>, which is not supported (use integers or floats)}}
+func.func @tuple(%x: tuple<f32, f32>) {
+  return
+}
+
+// -----
+
+// expected-error @+1 {{'func.func' op has an argument or result of type memref<4xtf32>, which is not supported (use integers or floats)}}
+func.func @tf32(%x: memref<4xtf32>) {
+  return
+}
+
+// -----
+
+// expected-error @+1 {{'func.func' op has the name of an intrinsic function of LLVM's, 'llvm.memcpy' (rename it)}}
+func.func @llvm.memcpy() {
+  return
+}
+
+// -----
+
+// expected-error @+1 {{'func.func' op has a zero byte in its name (rename it)}}
+func.func @"a\00b"() {
+  return
+}

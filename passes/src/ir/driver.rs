@@ -2,6 +2,7 @@
 
 use super::{
     Loc, Op,
+    diagnostics::{diagnostic_text, name_dialect},
     observe::{Observer, Watch},
     pass, printed, string_ref,
 };
@@ -49,24 +50,22 @@ fn diagnosed<T>(context: MlirContext, body: impl FnOnce() -> T) -> (T, String) {
         } else {
             return MlirLogicalResult { value: 1 };
         };
-        let write = |kind: &str, diagnostic: MlirDiagnostic| {
-            // SAFETY: a live diagnostic.
-            let loc = Loc(unsafe { mlirDiagnosticGetLocation(diagnostic) });
-            // SAFETY: a live diagnostic.
-            let text = printed(|append, data| unsafe { mlirDiagnosticPrint(diagnostic, append, data) });
-            let place = loc.file().map(|(f, l, c)| format!("{f}:{l}:{c}: ")).unwrap_or_default();
-            let mut out = out.borrow_mut();
-            if !out.is_empty() {
-                out.push('\n');
-            }
-            out.push_str(&format!("{place}{kind}: {text}"));
+        let place = |loc: Loc| match loc.file() {
+            // Bytecode has no lines.
+            Some((file, 0, _)) => format!("{file}: "),
+            Some((file, line, column)) => format!("{file}:{line}:{column}: "),
+            None => String::new(),
         };
-        write(kind, diagnostic);
-        // SAFETY: within the number of notes.
-        unsafe {
-            (0..mlirDiagnosticGetNumNotes(diagnostic))
-                .for_each(|i| write("note", mlirDiagnosticGetNote(diagnostic, i)));
+        // SAFETY: a live diagnostic.
+        let loc = Loc(unsafe { mlirDiagnosticGetLocation(diagnostic) });
+        let (text, notes) = diagnostic_text(diagnostic);
+        let mut lines = vec![format!("{}{kind}: {text}", place(loc))];
+        lines.extend(notes.into_iter().map(|(loc, note)| format!("{}note: {note}", place(loc))));
+        let mut out = out.borrow_mut();
+        if !out.is_empty() {
+            out.push('\n');
         }
+        out.push_str(&lines.join("\n"));
         MlirLogicalResult { value: 1 }
     }
     let out = RefCell::new(String::new());
@@ -85,24 +84,15 @@ pub fn with_diagnostics<T>(context: &Context, body: impl FnOnce() -> T) -> (T, S
     diagnosed(context.to_raw(), body)
 }
 
-/// Says which dialect a message about an operation in quotes is about; other messages stay.
-fn name_dialect(message: &str, source: &[u8]) -> String {
-    let named = || {
-        let (place, _) = message.split_once(": error: operation being parsed with an unregistered dialect")?;
-        let mut numbers = place.rsplitn(3, ':');
-        let (_, line) = (numbers.next()?, numbers.next()?.parse::<usize>().ok()?);
-        let text = std::str::from_utf8(source).ok()?.lines().nth(line.checked_sub(1)?)?;
-        let name = text.split('"').nth(1)?;
-        let (dialect, _) = name.split_once('.')?;
-        Some(format!("{place}: error: '{name}' op cannot be read: there is no dialect `{dialect}`"))
-    };
-    named().unwrap_or_else(|| message.to_owned())
-}
+/// The marks that UTF-8 text and bytecode may begin with.
+const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+const BYTECODE: &[u8] = b"ML\xefR";
 
 /// Parses a module from text or bytecode; operations outside a module are put in one. `file` names it in locations and messages.
 ///
 /// Fails with every diagnostic, one a line, each with its position.
 pub fn parse<'c>(context: &'c Context, source: &[u8], file: &str) -> Result<Module<'c>, String> {
+    let source = source.strip_prefix(BYTE_ORDER_MARK).unwrap_or(source);
     // The lexer wants a NUL after the end.
     let mut owned = source.to_vec();
     owned.push(0);
@@ -114,7 +104,11 @@ pub fn parse<'c>(context: &'c Context, source: &[u8], file: &str) -> Result<Modu
         if messages.is_empty() {
             return Err(format!("{file}: error: no MLIR module in it"));
         }
-        return Err(messages.lines().map(|line| name_dialect(line, source)).collect::<Vec<_>>().join("\n"));
+        if !source.starts_with(BYTECODE) && std::str::from_utf8(source).is_err() {
+            return Err(format!("{file}: error: neither text in UTF-8 nor bytecode of MLIR (convert it)"));
+        }
+        let lines = messages.lines().filter(|line| !line.contains(": note: Available dialects: "));
+        return Err(lines.map(|line| name_dialect(line, source)).collect::<Vec<_>>().join("\n"));
     }
     // SAFETY: a builtin.module that nothing else owns.
     Ok(unsafe { Module::from_raw(mlirModuleFromOperation(op)) })

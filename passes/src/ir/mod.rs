@@ -5,6 +5,7 @@
 //! thread that runs the pass.
 
 mod attribute;
+mod diagnostics;
 mod driver;
 mod linalg;
 mod observe;

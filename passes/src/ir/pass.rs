@@ -1,6 +1,6 @@
 //! Passes and pipelines: how they are defined in Rust and made known to MLIR.
 
-use super::{Loc, Op, string_ref, to_string};
+use super::{Loc, Op, diagnostics::diagnostic_text, string_ref, to_string};
 use mlir_sys::*;
 use std::{
     ffi::{CString, c_char, c_int, c_void},
@@ -157,10 +157,23 @@ impl PassCx {
         // SAFETY: the place is in range.
         unsafe { tmPassCount(self.pass, place.unwrap_or_else(|| panic!("no such statistic: {name}")), 1) }
     }
-    /// Runs passes, as text, on an operation at or inside the one that the pass runs on.
+    /// Runs passes, as text, on an operation at or inside the one that the pass runs on. Where one fails, its first error is
+    /// emitted, with the name of the operation and without its text, since others follow from it.
     pub fn run_pipeline(&self, pipeline: &str, op: Op) -> PassResult {
-        // SAFETY: the pass is running.
-        if unsafe { tmPassRunPipeline(self.pass, string_ref(pipeline), op.0) } { Ok(()) } else { Err(Failed) }
+        let mut first: Option<Error> = None;
+        // SAFETY: the pass is running; the handler is detached before `first` goes, and runs on one thread at a time.
+        let done = unsafe {
+            let context = mlirOperationGetContext(op.0);
+            let data = (&raw mut first).cast::<c_void>();
+            let id = mlirContextAttachDiagnosticHandler(context, Some(keep_first_error), data, None);
+            let done = tmPassRunPipeline(self.pass, string_ref(pipeline), op.0);
+            mlirContextDetachDiagnosticHandler(context, id);
+            done
+        };
+        if let Some((loc, message, note)) = first {
+            self.emit(2, loc, &message, note.as_ref().map(|(loc, note)| (*loc, note.as_str())));
+        }
+        if done { Ok(()) } else { Err(Failed) }
     }
     /// An error at an operation, as upstream words it: `'name' op message`.
     pub fn error(&self, op: Op, message: &str) -> Failed {
@@ -214,6 +227,25 @@ impl PassCx {
     pub fn check<T>(&self, op: Op, result: Result<T, String>) -> Result<T, Failed> {
         result.map_err(|message| self.error(op, &message))
     }
+}
+
+/// An error's place and text, and its first note.
+type Error = (Loc, String, Option<(Loc, String)>);
+
+/// A handler of diagnostics that keeps the first error, silences later ones, and passes on what is no error.
+unsafe extern "C" fn keep_first_error(diagnostic: MlirDiagnostic, first: *mut c_void) -> MlirLogicalResult {
+    // SAFETY: `first` is the cell of the caller, who waits; the diagnostic lives through the call.
+    unsafe {
+        if mlirDiagnosticGetSeverity(diagnostic) != MlirDiagnosticSeverity_MlirDiagnosticError {
+            return MlirLogicalResult { value: 0 };
+        }
+        let first = &mut *first.cast::<Option<Error>>();
+        if first.is_none() {
+            let (text, notes) = diagnostic_text(diagnostic);
+            *first = Some((Loc(mlirDiagnosticGetLocation(diagnostic)), text, notes.into_iter().next()));
+        }
+    }
+    MlirLogicalResult { value: 1 }
 }
 
 // ---- the shim's side ----
