@@ -238,7 +238,9 @@ fn access(op: Op, buffer: usize, tensors: bool, checks: &mut Checks) {
         checks.size(&whole, buffer, axis);
         // A comparison of constants goes away, and its operands with it.
         let message = match (constant, size) {
-            (Some(at), Some(size)) => format!("index is out of bounds: {at} along dimension {axis}, whose size is {size}"),
+            (Some(at), Some(size)) => {
+                format!("index is out of bounds: {at} along dimension {axis}, whose size is {size}")
+            }
             _ => format!("index is out of bounds: {{0}} along dimension {axis}, whose size is {{1}}"),
         };
         if guard.is_none() && op.is("memref.load") {

@@ -180,7 +180,9 @@ fn boundary_types(function: Op) -> Result<(), String> {
         element.starts_with("tuple<") || element.starts_with("!quant.") || element == "none" || element == "tf32"
     };
     match inputs.into_iter().chain(results).find(unknown) {
-        Some(ty) => Err(format!("has an argument or result of type {ty}, which is not supported (use integers or floats)")),
+        Some(ty) => {
+            Err(format!("has an argument or result of type {ty}, which is not supported (use integers or floats)"))
+        }
         None => Ok(()),
     }
 }
