@@ -29,13 +29,14 @@ const WARP: usize = 32;
 /// Between the end of a block's shared memory and the end of its allocation, and where it begins.
 const ALIGNMENT: usize = 1024;
 
-type Fiber = Coroutine<u64, Wait, (), DefaultStack>;
+type Fiber = Coroutine<u64, (), (), DefaultStack>;
 
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq)]
 enum State {
-    /// May run, and is given this.
-    Ready(u64),
-    Waiting(Wait),
+    /// May run, and is given its answer.
+    Ready,
+    /// For what its [`Thread`] says.
+    Waiting,
     Ended,
 }
 
@@ -45,6 +46,7 @@ pub(super) struct Block<'a> {
     reverse: bool,
     threads: Vec<UnsafeCell<Thread>>,
     states: Vec<State>,
+    answers: Vec<u64>,
     /// None before the thread begins and after it ends.
     fibers: Vec<Option<Fiber>>,
     shared: Vec<u8>,
@@ -84,6 +86,7 @@ impl<'a> Block<'a> {
                 dynamic: start.wrapping_add(fixed),
                 kernel: launch.name,
                 yielder: ptr::null(),
+                wait: Wait::Barrier { id: 0, count: 0 },
                 copies: memory::Copies::default(),
             })
         };
@@ -91,7 +94,8 @@ impl<'a> Block<'a> {
             launch,
             reverse,
             threads: (0..count).map(thread).collect(),
-            states: vec![State::Ready(0); count],
+            states: vec![State::Ready; count],
+            answers: vec![0; count],
             fibers: (0..count).map(|_| None).collect(),
             shared,
         }
@@ -104,7 +108,7 @@ impl<'a> Block<'a> {
             for i in 0..warps {
                 self.run_warp(if self.reverse { warps - 1 - i } else { i });
             }
-            if self.states.iter().all(|state| matches!(state, State::Ended)) {
+            if self.states.iter().all(|state| *state == State::Ended) {
                 break;
             }
             if !self.open_barriers() {
@@ -114,14 +118,25 @@ impl<'a> Block<'a> {
         debug_assert!(self.shared.len() >= 2 * ALIGNMENT);
     }
 
+    /// What a thread waits for, if it does.
+    fn wait(&self, i: usize) -> Option<&Wait> {
+        // SAFETY: no fiber runs while the block is borrowed: running one takes it mutably.
+        (self.states[i] == State::Waiting).then(|| unsafe { &(*self.threads[i].get()).wait })
+    }
+
+    /// Lets a thread go on.
+    fn answer(&mut self, i: usize, answer: u64) {
+        (self.states[i], self.answers[i]) = (State::Ready, answer);
+    }
+
     /// Runs the threads of a warp until each has ended or waits for other warps.
     fn run_warp(&mut self, warp: usize) {
         let lanes = warp * WARP..self.states.len().min((warp + 1) * WARP);
         loop {
             for i in lanes.clone() {
                 let i = if self.reverse { lanes.start + lanes.end - 1 - i } else { i };
-                if let State::Ready(answer) = self.states[i] {
-                    self.states[i] = self.run_thread(i, answer);
+                if self.states[i] == State::Ready {
+                    self.states[i] = self.run_thread(i);
                 }
             }
             if !self.answer_warp(lanes.start, lanes.len()) {
@@ -131,7 +146,7 @@ impl<'a> Block<'a> {
     }
 
     /// Lets a thread run until it waits or ends.
-    fn run_thread(&mut self, i: usize, answer: u64) -> State {
+    fn run_thread(&mut self, i: usize) -> State {
         let thread = self.threads[i].get();
         let (kernel, arguments) = (self.launch.kernel, self.launch.arguments);
         let fiber = self.fibers[i].get_or_insert_with(|| {
@@ -145,10 +160,10 @@ impl<'a> Block<'a> {
             })
         });
         let outer = CURRENT.replace(thread);
-        let result = fiber.resume(answer);
+        let result = fiber.resume(self.answers[i]);
         CURRENT.set(outer);
         match result {
-            CoroutineResult::Yield(wait) => State::Waiting(wait),
+            CoroutineResult::Yield(()) => State::Waiting,
             CoroutineResult::Return(()) => {
                 if let Some(fiber) = self.fibers[i].take() {
                     STACKS.with_borrow_mut(|stacks| stacks.push(fiber.into_stack()));
@@ -163,7 +178,7 @@ impl<'a> Block<'a> {
         let mut any = false;
         let exist = if count == WARP { u32::MAX } else { (1 << count) - 1 };
         for i in 0..count {
-            let State::Waiting(Wait::Warp { mask, together }) = self.states[first + i] else { continue };
+            let Some(&Wait::Warp { mask, together }) = self.wait(first + i) else { continue };
             // A matrix instruction is of a whole warp.
             let exist = if together.whole() { u32::MAX } else { exist };
             let mask = mask & exist;
@@ -174,11 +189,11 @@ impl<'a> Block<'a> {
             }
             let mut lanes = [None; WARP];
             for lane in (0..count).filter(|lane| mask & (1 << lane) != 0) {
-                if let State::Waiting(Wait::Warp { mask: theirs, together: other }) = self.states[first + lane]
+                if let Some(Wait::Warp { mask: theirs, together: other }) = self.wait(first + lane)
                     && theirs & exist == mask
                     && other.joins(&together)
                 {
-                    lanes[lane] = Some(other);
+                    lanes[lane] = Some(*other);
                 }
             }
             if lanes.iter().flatten().count() < mask.count_ones() as usize {
@@ -186,7 +201,7 @@ impl<'a> Block<'a> {
             }
             let answers = warp::answer(&lanes);
             for lane in (0..count).filter(|lane| mask & (1 << lane) != 0) {
-                self.states[first + lane] = State::Ready(answers[lane]);
+                self.answer(first + lane, answers[lane]);
             }
             any = true;
         }
@@ -197,11 +212,15 @@ impl<'a> Block<'a> {
     fn open_barriers(&mut self) -> bool {
         let mut any = false;
         for i in 0..self.states.len() {
-            let State::Waiting(Wait::Barrier { id, count }) = self.states[i] else { continue };
-            let here = |state: &State| matches!(state, State::Waiting(Wait::Barrier { id: other, count: size }) if (*other, *size) == (id, count));
+            let Some(&Wait::Barrier { id, count }) = self.wait(i) else { continue };
+            let here = |i: &usize| match self.wait(*i) {
+                Some(Wait::Barrier { id: other, count: size }) => (*other, *size) == (id, count),
+                _ => false,
+            };
             let wanted = if count == 0 { self.states.len() } else { count as usize };
-            if self.states.iter().filter(|state| here(state)).count() >= wanted {
-                self.states.iter_mut().filter(|state| here(state)).for_each(|state| *state = State::Ready(0));
+            let those: Vec<usize> = (0..self.states.len()).filter(here).collect();
+            if those.len() >= wanted {
+                those.into_iter().for_each(|i| self.answer(i, 0));
                 any = true;
             }
         }
@@ -211,19 +230,15 @@ impl<'a> Block<'a> {
     /// Ends the program: no thread can run. Says what the first one that waits waits for, and where the first one is that waits
     /// for something else.
     fn stuck(&self) -> ! {
-        let describe = |state: &State| match state {
-            State::Waiting(Wait::Barrier { id, count: 0 }) => format!("waits at barrier {id}"),
-            State::Waiting(Wait::Barrier { id, count }) => format!("waits at barrier {id} for {count} threads"),
-            State::Waiting(Wait::Warp { mask, together }) => {
-                format!("waits at {} among lanes {mask:#010x}", together.name())
-            }
-            State::Ended => "has ended".into(),
-            State::Ready(_) => "runs".into(),
+        let describe = |i: usize| match self.wait(i) {
+            Some(Wait::Barrier { id, count: 0 }) => format!("waits at barrier {id}"),
+            Some(Wait::Barrier { id, count }) => format!("waits at barrier {id} for {count} threads"),
+            Some(Wait::Warp { mask, together }) => format!("waits at {} among lanes {mask:#010x}", together.name()),
+            None => "has ended".into(),
         };
-        let waits = |state: &&State| matches!(state, State::Waiting(_));
-        let first = self.states.iter().position(|state| waits(&state)).unwrap_or_default();
-        let fact = describe(&self.states[first]);
-        let others: Vec<usize> = (0..self.states.len()).filter(|i| describe(&self.states[*i]) != fact).collect();
+        let first = self.states.iter().position(|state| *state == State::Waiting).unwrap_or_default();
+        let fact = describe(first);
+        let others: Vec<usize> = (0..self.states.len()).filter(|i| describe(*i) != fact).collect();
         // SAFETY: no fiber runs.
         let place = |i: usize| unsafe { (*self.threads[i].get()).place() };
         let rest = match others.first() {
@@ -232,11 +247,7 @@ impl<'a> Block<'a> {
                 let place = place(*other);
                 let thread = place.rsplit_once(", thread ").map_or("", |(_, thread)| thread);
                 let count = others.len();
-                format!(
-                    "where {count} of {} threads do not: {thread} {}",
-                    self.states.len(),
-                    describe(&self.states[*other])
-                )
+                format!("where {count} of {} threads do not: {thread} {}", self.states.len(), describe(*other))
             }
         };
         stop(&format!("{} {fact} forever, {rest}", place(first)))

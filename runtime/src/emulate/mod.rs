@@ -54,7 +54,9 @@ pub(crate) struct Thread {
     /// Where shared memory begins whose size the launch gives.
     dynamic: *mut u8,
     kernel: *const c_char,
-    yielder: *const Yielder<u64, Wait>,
+    yielder: *const Yielder<u64, ()>,
+    /// What it waits for, while it waits.
+    wait: Wait,
     copies: memory::Copies,
 }
 
@@ -82,8 +84,9 @@ impl Thread {
 
     /// Lets the other threads run until what this one waits for has come; what that gave.
     fn wait(&mut self, wait: Wait) -> u64 {
+        self.wait = wait;
         // SAFETY: the yielder was set when the fiber began, on whose stack this runs.
-        unsafe { (*self.yielder).suspend(wait) }
+        unsafe { (*self.yielder).suspend(()) }
     }
 }
 
