@@ -85,6 +85,15 @@ int tmOptMain(int argc, char **argv, MlirStringRef banner, void (*registerOurs)(
   out->keep();
   return 0;
 }
+void tmPassOptions(MlirStringRef argument, void (*append)(MlirStringRef, void *), void *out) {
+  const PassInfo *pass = PassInfo::lookup(unwrap(argument));
+  OpPassManager manager(OpPassManager::Nesting::Implicit);
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  if (pass && succeeded(pass->addToPipeline(manager, "", [](const Twine &) { return failure(); })))
+    manager.printAsTextualPipeline(stream);
+  append(wrap(StringRef(text)), out);
+}
 bool tmDescribePass(MlirStringRef argument, void (*append)(MlirStringRef, void *), void *out) {
   auto say = [&](const PassRegistryEntry *entry) {
     append(wrap(entry->getPassDescription()), out);

@@ -84,6 +84,7 @@ passes! {
     tinymlir_plan_memory,
     tinymlir_reassociate_reductions,
     tinymlir_record_signatures,
+    tinymlir_reduction,
     tinymlir_row_blocks,
     tinymlir_row_kernels,
     tinymlir_split_fills,

@@ -35,7 +35,7 @@ see what happens:
 
   --split-input-file, --verify-diagnostics, --emit-bytecode, --allow-unregistered-dialect: as in mlir-opt
   -o FILE                     where the output goes
-  --version                   the version of LLVM
+  --version                   the versions of tinymlir and LLVM
   --help                      this page; --help-all lists every pass and flag, --help-hidden the rest
 
 example: tinymlir-opt in.mlir --tinymlir-optimize --tinymlir-bufferize
@@ -56,19 +56,24 @@ usage: tinymlir-lsp-server [--log=error|info|verbose] [--pretty]
 const REDUCE: &str = "\
 Make a module smaller while a script still finds what is interesting about it, such as a pass that fails.
 
-usage: tinymlir-reduce FILE --reduction-tree='traversal-mode=0 test=SCRIPT' [-o FILE]
-       tinymlir-reduce FILE --opt-reduction-pass='opt-pass=PASS test=SCRIPT' [-o FILE]
+usage: tinymlir-reduce FILE --tinymlir-reduction=test=SCRIPT [-o FILE]
 
   SCRIPT                  a program that is called with a file's name; its exit status is 0 for a module that does not
                           matter, and anything else for one that is interesting
-  --reduction-tree        erase functions and operations, a range at a time
-  --opt-reduction-pass    run a pass or pipeline, and keep the result where it is smaller
+  --tinymlir-reduction=test=SCRIPT
+                          leave out functions, operations, results and arguments, as long as it is interesting
+  --opt-reduction-pass='opt-pass=PASS test=SCRIPT'
+                          run a pass or pipeline, and keep the result where it is smaller
+  --reduction-tree='traversal-mode=0 test=SCRIPT'
+                          upstream's: leave out only what nothing uses
+
   --split-input-file=MARK reduce each module of a file by itself
   --no-implicit-module    the file's operation is no module
   -o FILE                 where the smallest module goes
   --help                  this page; --help-all lists every flag
 
-example: tinymlir-reduce failing.mlir --reduction-tree='traversal-mode=0 test=./fails.sh' -o small.mlir
+example: tinymlir-reduce failing.mlir --tinymlir-reduction=test=./fails.sh -o small.mlir
+docs/editors.md has a script to start from.
 ";
 
 /// A tool with LLVM's command line.
@@ -80,6 +85,16 @@ pub enum Tool {
     LspServer,
     /// `tinymlir-reduce`.
     Reduce,
+}
+
+impl Tool {
+    fn name(self) -> &'static str {
+        match self {
+            Tool::Opt => "tinymlir-opt",
+            Tool::LspServer => "tinymlir-lsp-server",
+            Tool::Reduce => "tinymlir-reduce",
+        }
+    }
 }
 
 /// The process's arguments for LLVM's parser, or the exit code where nothing is left to do: `--help` was printed, or an
@@ -97,9 +112,14 @@ pub fn arguments(tool: Tool) -> Result<Vec<OsString>, i32> {
                 });
                 return Err(0);
             }
+            Some("--version" | "-version") => {
+                println!("{} {}\nLLVM {}", tool.name(), env!("CARGO_PKG_VERSION"), ir::llvm_version());
+                return Err(0);
+            }
             Some("--help-all") => *argument = "--help".into(),
             Some(text) => {
-                if let Some(message) = wrong_option(text) {
+                let wrong = if tool == Tool::Reduce { wrong_reduction(text) } else { None };
+                if let Some(message) = wrong.or_else(|| wrong_option(text)) {
                     eprintln!("error: {message}");
                     return Err(1);
                 }
@@ -119,8 +139,38 @@ fn print_page(text: &str) {
     let _ = std::io::stdout().write_all(painted.as_bytes());
 }
 
-/// Of `--PASS=OPTIONS` with a pass of ours, what is wrong with the options' names.
-fn wrong_option(argument: &str) -> Option<String> {
+/// Of an argument of `tinymlir-reduce` that is one of upstream's reductions, what is wrong with it.
+fn wrong_reduction(argument: &str) -> Option<String> {
+    let (name, options) = argument.trim_start_matches('-').split_once('=')?;
+    let known: &[&str] = match name {
+        "reduction-tree" => &["traversal-mode", "test", "test-arg"],
+        "opt-reduction-pass" => &["opt-pass", "test", "test-arg"],
+        _ => return None,
+    };
+    let given = options_in(options);
+    if let Some(message) = wrong_name(name, &given, known) {
+        return Some(message);
+    }
+    let value = |option: &str| given.iter().find(|(o, _)| *o == option).map(|(_, value)| *value);
+    let Some(script) = value("test") else {
+        return Some(format!("--{name}: no script says what is interesting (give test=SCRIPT)"));
+    };
+    let pass = value("opt-pass").unwrap_or_default().split(['{', '(']).next().unwrap_or_default();
+    if pass.starts_with("tinymlir-") && !all_names().contains(&pass) {
+        return Some(format!("there is no pass or pipeline '{pass}'{}", did_you_mean(pass, all_names())));
+    }
+    use std::os::unix::fs::PermissionsExt;
+    match std::fs::metadata(script) {
+        Err(error) => Some(format!("--{name}: the script {script}: {error}")),
+        Ok(file) if file.permissions().mode() & 0o111 == 0 => {
+            Some(format!("--{name}: the script {script} is not executable (chmod +x {script})"))
+        }
+        Ok(_) => None,
+    }
+}
+
+/// Of `--PASS=OPTIONS`, what is wrong with the options' names. Of passes that are not ours only what is registered is known.
+pub fn wrong_option(argument: &str) -> Option<String> {
     let (name, options) = argument.trim_start_matches('-').split_once('=')?;
     let options = options.trim().strip_prefix('{').and_then(|o| o.strip_suffix('}')).unwrap_or(options);
     check_options(name, options)
@@ -170,30 +220,48 @@ fn braced(text: &str) -> &str {
 }
 
 fn check_options(name: &str, text: &str) -> Option<String> {
-    let known: &'static [Opt] = PASSES
+    let ours = PASSES
         .iter()
         .find(|p| p.argument == name)
         .map(|p| p.options)
-        .or_else(|| PIPELINES.iter().find(|p| p.argument == name).map(|p| p.options))?;
+        .or_else(|| PIPELINES.iter().find(|p| p.argument == name).map(|p| p.options));
+    if let Some(known) = ours {
+        return wrong_name(name, &options_in(text), &known.iter().map(|o: &Opt| o.name).collect::<Vec<_>>());
+    }
+    // A pass of upstream's tells its options where it is printed; a pipeline does not.
+    let printed = ir::printed_options(name);
+    let known: Vec<&str> = options_in(printed.trim_matches(['{', '}'])).into_iter().map(|(option, _)| option).collect();
+    if known.is_empty() { None } else { wrong_name(name, &options_in(text), &known) }
+}
+
+/// The first option that is none of the known ones, as a message.
+fn wrong_name(name: &str, given: &[(&str, &str)], known: &[&str]) -> Option<String> {
+    let (option, _) = given.iter().find(|(option, _)| !known.contains(option))?;
+    let has = if known.is_empty() { "it has none".to_owned() } else { format!("it has {}", known.join(", ")) };
+    Some(format!("'{name}' has no option '{option}'{}: {has}", did_you_mean(option, known.iter().copied())))
+}
+
+/// The options of a text such as `a=1 b="x y" c={d=2}`, with their values.
+fn options_in(text: &str) -> Vec<(&str, &str)> {
+    let mut out = vec![];
     let mut rest = text.trim_start();
     while !rest.is_empty() {
         let end = rest.find(|c: char| c == '=' || c.is_whitespace()).unwrap_or(rest.len());
         let (option, behind) = rest.split_at(end);
-        if !known.iter().any(|o| o.name == option) {
-            let names: Vec<&str> = known.iter().map(|o| o.name).collect();
-            let has = if names.is_empty() { "it has none".to_owned() } else { format!("it has {}", names.join(", ")) };
-            return Some(format!("'{name}' has no option '{option}'{}: {has}", did_you_mean(option, names)));
-        }
-        let value = behind.strip_prefix('=').unwrap_or(behind);
-        let quoted = value.chars().next().filter(|c| "'\"".contains(*c));
-        let value = match quoted {
-            Some(quote) => value[1..].find(quote).map_or("", |end| &value[end + 2..]),
-            None if value.starts_with('{') => &value[braced(value).len().max(1)..],
-            None => &value[value.find(char::is_whitespace).unwrap_or(value.len())..],
+        let text = behind.strip_prefix('=').unwrap_or_default();
+        let quoted = text.chars().next().filter(|c| "'\"".contains(*c));
+        let (value, after) = match quoted {
+            Some(quote) => {
+                let end = text[1..].find(quote).map_or(text.len() - 1, |end| end);
+                (&text[1..=end], text.get(end + 2..).unwrap_or_default())
+            }
+            None if text.starts_with('{') => text.split_at(braced(text).len().max(1)),
+            None => text.split_at(text.find(char::is_whitespace).unwrap_or(text.len())),
         };
-        rest = value.trim_start();
+        out.push((option, value));
+        rest = if behind.starts_with('=') { after.trim_start() } else { behind.trim_start() };
     }
-    None
+    out
 }
 
 fn all_names() -> Vec<&'static str> {
@@ -210,6 +278,28 @@ mod tests {
         for page in [OPT, LSP, REDUCE] {
             assert!(page.lines().count() <= 40 && page.lines().all(|l| l.chars().count() <= 120), "{page}");
         }
+    }
+
+    #[test]
+    fn options_are_told_apart() {
+        assert_eq!(
+            options_in("a=1 b='x y' c={d=2 e={f}} g  h=\"\""),
+            [("a", "1"), ("b", "x y"), ("c", "{d=2 e={f}}"), ("g", ""), ("h", "")]
+        );
+        assert_eq!(options_in(""), []);
+        assert_eq!(options_in("a='x"), [("a", "x")]);
+    }
+
+    #[test]
+    fn a_reduction_names_what_is_wrong_with_it() {
+        let wrong = |text| wrong_reduction(text).unwrap();
+        assert!(wrong("--reduction-tree=traversal-mod=0 test=x").contains("did you mean 'traversal-mode'?"));
+        assert!(wrong("--reduction-tree=traversal-mode=0").contains("give test=SCRIPT"));
+        assert!(wrong("--reduction-tree=test=./none.sh").contains("./none.sh: No such file"));
+        assert!(wrong("--opt-reduction-pass=test=Cargo.toml opt-pass=cse").contains("is not executable (chmod +x"));
+        assert!(wrong("--opt-reduction-pass=opt-pass=tinymlir-fuze test=x").contains("did you mean 'tinymlir-fuse'?"));
+        assert_eq!(wrong_reduction("--reduction-tree=test=/bin/sh traversal-mode=0"), None);
+        assert_eq!(wrong_reduction("--split-input-file=x"), None);
     }
 
     #[test]
@@ -236,6 +326,16 @@ mod tests {
         assert!(
             message.starts_with("'tinymlir-gpu-outline' has no option 'schedul'; did you mean 'schedule'?: it has")
         );
+        // Of upstream's passes as well.
+        let message = wrong_pipeline("builtin.module(canonicalize{max-iteration=3})").unwrap();
+        assert!(
+            message.starts_with("'canonicalize' has no option 'max-iteration'; did you mean 'max-iterations'?: it has"),
+            "{message}"
+        );
+        assert_eq!(wrong_option("--canonicalize=max-iterations=3 top-down=false"), None);
+        assert!(wrong_option("--cse=x=1").is_none());
+        let options = "bufferize-function-boundaries function-boundary-type-conversion=identity-layout-map";
+        assert_eq!(wrong_pipeline(&format!("builtin.module(one-shot-bufferize{{{options}}})")), None);
         assert_eq!(wrong_option("--tinymlir-gpu-outline=schedule=fast"), None);
         assert!(wrong_option("--tinymlir-gpu-outline=schedule=fast x=1").unwrap().contains("no option 'x'"));
         assert_eq!(wrong_option("--tinymlir-fuse=").as_deref(), None);

@@ -2,7 +2,7 @@
 
 use crate::{
     explain::explain,
-    help::{Tool, arguments, wrong_pipeline},
+    help::{Tool, arguments, wrong_option, wrong_pipeline},
     page::Subject,
     remarks::RemarkStyle,
     terminal::Paint,
@@ -49,7 +49,9 @@ impl Driver for Opt {
 
     fn start(&mut self, values: &[Option<String>], input: &str) -> Option<i32> {
         // MLIR would say so with neither the file nor a hint.
-        if let Some(message) = pipeline().as_deref().and_then(wrong_pipeline) {
+        // Passes are registered here, whose options are then known.
+        let options = || std::env::args().skip(1).take_while(|a| a != "--").find_map(|a| wrong_option(&a));
+        if let Some(message) = pipeline().as_deref().and_then(wrong_pipeline).or_else(options) {
             return Some(fail(&message));
         }
         let [diff, remarks, report, page] = values else { return None };

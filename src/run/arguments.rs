@@ -1,7 +1,7 @@
 //! Arguments of a function: given one by one, found by name in weight files, else generated.
 
 use crate::{
-    DType, Tensor,
+    DType, Tensor, did_you_mean,
     engine::{Argument, Signature, Value, ValueType, conform, describe},
     io::safetensors::Safetensors,
 };
@@ -41,8 +41,10 @@ impl FromStr for Given {
             return Ok(Given::File(text.to_owned()));
         }
         let bad = || {
+            let word = text.split(['@', ':']).next().unwrap_or_default();
+            let near = did_you_mean(word, ["random", "zeros", "ones", "iota", "true", "false"]);
             format!(
-                "`{text}` is no value: give FILE.npy, FILE.npz:KEY, a number, random[:SEED], zeros, ones or iota, and @2x3 for dynamic sizes"
+                "`{text}` is no value: give FILE.npy, FILE.npz:KEY, a number, random[:SEED], zeros, ones or iota, and @2x3 for dynamic sizes{near}"
             )
         };
         let (fill, shape) = match text.split_once('@') {

@@ -1,7 +1,7 @@
 //! Contexts, parsing and running pipelines, for tools; and mlir-opt's main.
 
 use super::{
-    Loc, Op,
+    Ctx, Loc, Op,
     diagnostics::{diagnostic_text, name_dialect},
     observe::{Observer, Watch},
     pass, printed, string_ref,
@@ -82,6 +82,11 @@ fn diagnosed<T>(context: MlirContext, body: impl FnOnce() -> T) -> (T, String) {
 /// Runs `body` and returns the errors and warnings emitted meanwhile.
 pub fn with_diagnostics<T>(context: &Context, body: impl FnOnce() -> T) -> (T, String) {
     diagnosed(context.to_raw(), body)
+}
+
+/// What `body` returns, without a word of the errors and warnings that it emits.
+pub fn quietly<T>(ctx: Ctx, body: impl FnOnce() -> T) -> T {
+    diagnosed(ctx.0, body).0
 }
 
 /// The marks that UTF-8 text and bytecode may begin with.

@@ -18,11 +18,12 @@ mod value;
 
 pub use attribute::{AffineMap, Attr};
 pub use driver::{
-    context, expanded, parse, register, run_pipeline, run_pipeline_watched, run_timed_pipeline, with_diagnostics,
+    context, expanded, parse, quietly, register, run_pipeline, run_pipeline_watched, run_timed_pipeline,
+    with_diagnostics,
 };
 pub use observe::{Observer, Placed, Remark, RemarkKind};
 pub use operation::Op;
-pub use opt::{Driver, Flag, described, lsp_server_main, opt_main, reduce_main};
+pub use opt::{Driver, Flag, described, llvm_version, lsp_server_main, opt_main, printed_options, reduce_main};
 pub use pass::{Failed, Opt, Options, Pass, PassCx, PassResult, Pipeline, register_pass, register_pipeline};
 pub use types::{MemRef, Type};
 pub use value::{Block, Loc, Value};

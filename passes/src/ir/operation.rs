@@ -212,6 +212,11 @@ impl Op {
             Op(copy)
         }
     }
+    /// A copy of a top-level operation, which the caller destroys.
+    pub fn copy(self) -> Op {
+        // SAFETY: as above.
+        Op(unsafe { mlirOperationClone(self.0) })
+    }
     /// Replaces every use of its results and erases it.
     pub fn replace_with(self, values: &[Value]) {
         for (old, new) in self.results().into_iter().zip(values) {

@@ -6,7 +6,7 @@ use super::{
 };
 use mlir_sys::*;
 use std::{
-    ffi::{CString, OsString, c_char, c_int, c_void},
+    ffi::{CString, OsString, c_char, c_int, c_uint, c_void},
     os::unix::ffi::OsStringExt,
 };
 
@@ -78,6 +78,12 @@ unsafe extern "C" {
     ) -> c_int;
     fn tmLspServerMain(argc: c_int, argv: *mut *mut c_char) -> c_int;
     fn tmReduceMain(argc: c_int, argv: *mut *mut c_char, register: extern "C" fn()) -> c_int;
+    fn tmPassOptions(
+        argument: MlirStringRef,
+        append: unsafe extern "C" fn(MlirStringRef, *mut c_void),
+        out: *mut c_void,
+    );
+    fn LLVMGetVersion(major: *mut c_uint, minor: *mut c_uint, patch: *mut c_uint);
     fn tmDescribePass(
         argument: MlirStringRef,
         append: unsafe extern "C" fn(MlirStringRef, *mut c_void),
@@ -171,12 +177,31 @@ pub fn reduce_main(arguments: impl IntoIterator<Item = OsString>) -> i32 {
     unsafe { tmReduceMain(owned.len() as c_int, argv.as_mut_ptr(), register) }
 }
 
+unsafe extern "C" fn append(part: MlirStringRef, out: *mut c_void) {
+    // SAFETY: `out` is the String that the caller gave along.
+    unsafe { &mut *out.cast::<String>() }.push_str(&to_string(part));
+}
+
+/// The options of a registered pass that it prints where it stands in a pipeline, as `{name=value name=value}`; empty where it has none, and
+/// for pipelines.
+pub fn printed_options(argument: &str) -> String {
+    let mut out = String::new();
+    // SAFETY: the strings live through the call.
+    unsafe { tmPassOptions(string_ref(argument), append, (&raw mut out).cast()) };
+    let options = out.split_once(&format!("{argument}{{")).and_then(|(_, rest)| rest.rsplit_once('}'));
+    options.map(|(options, _)| format!("{{{options}}}")).unwrap_or_default()
+}
+
+/// LLVM's version.
+pub fn llvm_version() -> String {
+    let (mut major, mut minor, mut patch) = (0, 0, 0);
+    // SAFETY: valid for the call.
+    unsafe { LLVMGetVersion(&mut major, &mut minor, &mut patch) };
+    format!("{major}.{minor}.{patch}")
+}
+
 /// The description of a registered pass or pipeline, upstream's or ours; `None` where there is none.
 pub fn described(argument: &str) -> Option<String> {
-    unsafe extern "C" fn append(part: MlirStringRef, out: *mut c_void) {
-        // SAFETY: `out` is the String below.
-        unsafe { &mut *out.cast::<String>() }.push_str(&to_string(part));
-    }
     let mut out = String::new();
     // SAFETY: the strings live through the call.
     unsafe { tmDescribePass(string_ref(argument), append, (&raw mut out).cast()) }.then_some(out)

@@ -27,6 +27,12 @@ impl Block {
         // SAFETY: within the number of arguments.
         unsafe { (0..mlirBlockGetNumArguments(self.0)).map(|i| Value(mlirBlockGetArgument(self.0, i))).collect() }
     }
+    /// Erases argument `i`, which must be there and have no uses.
+    pub fn erase_argument(self, i: usize) {
+        assert!(i < self.arguments().len(), "argument {i}");
+        // SAFETY: in range; the caller drops the handles to it.
+        unsafe { mlirBlockEraseArgument(self.0, i as u32) }
+    }
     /// Its last operation. Panics on an empty block.
     pub fn terminator(self) -> Op {
         *self.ops().last().expect("a block with a terminator")

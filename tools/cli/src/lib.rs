@@ -4,7 +4,8 @@ mod progress;
 
 pub use progress::{Bar, Spinner};
 
-use clap::{ArgAction, Args, ValueEnum};
+use clap::{ArgAction, Args, ValueEnum, error::ErrorKind};
+use std::{io::Write, process::ExitCode};
 use tinymlir::{
     compile::{Memory, Options, Precision, Schedule, Target},
     set_reverse, set_threads,
@@ -20,6 +21,17 @@ pub struct Help {
     /// Print every flag
     #[arg(long, action = ArgAction::HelpLong, global = true, hide_short_help = true)]
     help_all: Option<bool>,
+}
+
+/// Answers a command line that is none to run: a wrong one, `--help`, `--version` (of tinymlir, LLVM and BLAS, and the GPU with
+/// its driver).
+pub fn answer(tool: &str, error: &clap::Error) -> ExitCode {
+    // When nobody reads the answer, nothing is left to say.
+    let _ = match error.kind() {
+        ErrorKind::DisplayVersion => writeln!(std::io::stdout(), "{tool} {}", tinymlir::version()),
+        _ => error.print(),
+    };
+    ExitCode::from(u8::from(error.use_stderr()))
 }
 
 /// What code is compiled for.

@@ -41,7 +41,17 @@ impl Bar {
 
     /// One more is done.
     pub fn step(&self) {
-        self.0.inc(1);
+        self.advance(1);
+    }
+
+    /// So many more are done.
+    pub fn advance(&self, count: usize) {
+        self.0.inc(count as u64);
+    }
+
+    /// Prints a line to standard output, where the bar is not in its way.
+    pub fn say(&self, line: &str) {
+        self.0.suspend(|| println!("{line}"));
     }
 }
 

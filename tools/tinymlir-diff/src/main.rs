@@ -8,7 +8,8 @@ use std::{
     process::ExitCode,
     time::Instant,
 };
-use tinymlir::compile::{Memory, Options, Schedule, Target};
+use tinymlir::compile::{Options, Target};
+use tinymlir_cli::{Bar, Device, Help};
 use tinymlir_diff::{
     check::{self, Outcome, Setting},
     fuzz::{Counts, Fuzzer},
@@ -18,8 +19,13 @@ use tinymlir_diff::{
 };
 
 /// Look for miscompilations and for crashes of the passes
+///
+/// Exit status 0 where nothing was found, 1 where something was.
 #[derive(Parser)]
+#[command(name = "tinymlir-diff", version, disable_help_flag = true)]
 struct Flags {
+    #[command(flatten)]
+    help: Help,
     #[command(subcommand)]
     command: Command,
 }
@@ -37,30 +43,23 @@ struct Mutants {
     /// The sequence of mutants
     #[arg(long, default_value_t = 0)]
     seed: u64,
-    /// Print only this mutant of the sequence, and its route
-    #[arg(long)]
-    mutant: Option<u64>,
     /// How many mutants
-    #[arg(long, default_value_t = 10_000)]
+    #[arg(long, value_name = "N", default_value_t = 10_000)]
     count: u64,
-    /// The first mutant
-    #[arg(long, default_value_t = 0)]
-    first: u64,
-    /// Mutants in one process
-    #[arg(long, default_value_t = 2000)]
-    batch: u64,
-    /// Processes at a time
-    #[arg(long, default_value_t = 2)]
-    jobs: usize,
-    /// Start nothing more after this many seconds
-    #[arg(long, default_value_t = u64::MAX)]
-    seconds: u64,
+    /// Print only this mutant of the sequence, and its route
+    #[arg(long, value_name = "NUMBER")]
+    mutant: Option<u64>,
     /// Folders of valid modules
-    #[arg(long, default_value = "test")]
+    #[arg(long, value_name = "FOLDER", default_value = "test")]
     corpus: Vec<PathBuf>,
     /// Where the first mutant of each kind of fault is written
-    #[arg(long, default_value = "faults")]
+    #[arg(long, value_name = "FOLDER", default_value = "faults")]
     into: PathBuf,
+    #[command(flatten)]
+    pace: Pace,
+    /// Mutants in one process
+    #[arg(long, value_name = "N", default_value_t = 2000, hide_short_help = true)]
+    batch: u64,
 }
 
 #[derive(clap::Args)]
@@ -68,60 +67,68 @@ struct Programs {
     /// The sequence of programs
     #[arg(long, default_value_t = 0)]
     seed: u64,
-    /// Only this program of the sequence
-    #[arg(long)]
-    program: Option<u64>,
     /// How many programs
-    #[arg(long, default_value_t = 1000)]
+    #[arg(long, value_name = "N", default_value_t = 1000)]
     count: u64,
-    /// The first program
-    #[arg(long, default_value_t = 0)]
-    first: u64,
-    /// Programs in one module
-    #[arg(long, default_value_t = 50)]
-    batch: u64,
-    /// Modules at a time
-    #[arg(long, default_value_t = 2)]
-    jobs: usize,
-    /// Start nothing more after this many seconds
-    #[arg(long, default_value_t = u64::MAX)]
-    seconds: u64,
-    /// Compile for the GPU
-    #[arg(long)]
-    gpu: bool,
-    /// Run the GPU's kernels on the CPU, thread by thread
-    #[arg(long, requires = "gpu")]
-    emulate: bool,
-    /// Kernels for the GPU: simple or fast
-    #[arg(long, default_value = "simple")]
-    schedule: Schedule,
-    /// Buffers for the GPU: managed or device
-    #[arg(long, default_value = "managed")]
-    memory: Memory,
-    /// LLVM's optimisation level
-    #[arg(short = 'O', long, default_value_t = 3, value_parser = clap::value_parser!(u8).range(..=3))]
-    opt_level: u8,
-    /// Swap the operands of every float subtraction: a miscompilation that must be found
-    #[arg(long)]
-    inject: bool,
+    /// Only this program of the sequence
+    #[arg(long, value_name = "NUMBER")]
+    program: Option<u64>,
     /// Where faulty programs are written
-    #[arg(long, default_value = "differences")]
+    #[arg(long, value_name = "FOLDER", default_value = "differences")]
     into: PathBuf,
     /// Print the modules instead of running them
     #[arg(long)]
     print: bool,
+    #[command(flatten)]
+    device: Device,
+    #[command(flatten)]
+    pace: Pace,
+    /// LLVM's optimisation level, 0 to 3
+    #[arg(short = 'O', long, value_name = "LEVEL", default_value_t = 3, hide_short_help = true, value_parser = clap::value_parser!(u8).range(..=3))]
+    opt_level: u8,
+    /// Programs in one module
+    #[arg(long, value_name = "N", default_value_t = 50, hide_short_help = true)]
+    batch: u64,
     /// Stop after this many faulty programs
-    #[arg(long, default_value_t = 20)]
+    #[arg(long, value_name = "N", default_value_t = 20, hide_short_help = true)]
     faults: usize,
+    /// Swap the operands of every float subtraction: a miscompilation that must be found
+    #[arg(long, hide_short_help = true)]
+    inject: bool,
+}
+
+/// How much at a time, and for how long.
+#[derive(clap::Args)]
+struct Pace {
+    /// Processes at a time
+    #[arg(long, value_name = "N", default_value_t = 2)]
+    jobs: usize,
+    /// Start nothing more after so many seconds
+    #[arg(long, value_name = "N")]
+    seconds: Option<u64>,
+    /// The number of the first one
+    #[arg(long, value_name = "NUMBER", default_value_t = 0, hide_short_help = true)]
+    first: u64,
+}
+
+impl Pace {
+    /// Whether the time is over.
+    fn is_over(&self, start: Instant) -> bool {
+        self.seconds.is_some_and(|seconds| start.elapsed().as_secs() >= seconds)
+    }
+}
+
+/// The command line, for tests.
+#[cfg(test)]
+pub fn command() -> clap::Command {
+    use clap::CommandFactory;
+    Flags::command()
 }
 
 pub fn main() -> ExitCode {
     let flags = match Flags::try_parse() {
         Ok(flags) => flags,
-        Err(error) => {
-            let _ = error.print();
-            return ExitCode::from(u8::from(error.use_stderr()));
-        }
+        Err(error) => return tinymlir_cli::answer("tinymlir-diff", &error),
     };
     let result = match &flags.command {
         Command::Programs(flags) => programs(flags),
@@ -138,19 +145,12 @@ pub fn main() -> ExitCode {
 }
 
 fn programs(flags: &Programs) -> Result<bool> {
-    let target = match flags.gpu {
-        true => {
-            let &Programs { memory, schedule, emulate, .. } = flags;
-            Target::Gpu { chip: None, memory, schedule, precision: Default::default(), emulate }
-        }
-        false => Target::Cpu,
-    };
-    let setting = Setting {
-        options: Options { target, opt_level: flags.opt_level, ..Options::default() },
-        tolerance: if flags.gpu { Tolerance::GPU } else { Tolerance::CPU },
-        inject: flags.inject,
-    };
-    let (first, count) = flags.program.map_or((flags.first, flags.count), |k| (k, 1));
+    // What one program compiles to, no other one asks for.
+    let options = Options { opt_level: flags.opt_level, cache: false, ..flags.device.options() };
+    let kernels = matches!(options.target, Target::Gpu { .. });
+    let tolerance = if kernels { Tolerance::GPU } else { Tolerance::CPU };
+    let setting = Setting { options, tolerance, inject: flags.inject };
+    let (first, count) = flags.program.map_or((flags.pace.first, flags.count), |k| (k, 1));
     let ranges: Vec<_> = (first..first + count).step_by(flags.batch.max(1) as usize).collect();
     let mut ranges = ranges.into_iter().map(|start| start..(start + flags.batch.max(1)).min(first + count));
     if flags.print {
@@ -160,11 +160,12 @@ fn programs(flags: &Programs) -> Result<bool> {
         return Ok(true);
     }
     let (start, mut total, mut faults, mut done) = (Instant::now(), Outcome::default(), 0, 0);
+    let bar = Bar::new("programs", count as usize);
     let mut report = |index: u64, program: &Program, fault: String| {
-        println!("program {index}: {}", fault.lines().next().unwrap_or_default());
+        bar.say(&format!("program {index}: {}", fault.lines().next().unwrap_or_default()));
         let mut last = fault.clone();
         let small = shrink::shrink(program, 150, &mut |p| {
-            if start.elapsed().as_secs() >= flags.seconds {
+            if flags.pace.is_over(start) {
                 return Ok(false);
             }
             let found = check::fault(p, &setting)?;
@@ -175,15 +176,15 @@ fn programs(flags: &Programs) -> Result<bool> {
         })?;
         let notes = [format!("seed {}, program {index}: {last}", flags.seed)];
         let path = report::write(&flags.into, &format!("seed{}-{index}", flags.seed), &small, &setting, &notes)?;
-        println!("  {} of {} steps left: {}", small.steps.len(), program.steps.len(), path.display());
+        bar.say(&format!("  {} of {} steps left: {}", small.steps.len(), program.steps.len(), path.display()));
         faults += 1;
         anyhow::ensure!(faults < flags.faults, "{faults} faulty programs, stopped after program {index}");
         Ok(())
     };
     let mut running = VecDeque::new();
     loop {
-        while running.len() < flags.jobs.max(1)
-            && start.elapsed().as_secs() < flags.seconds
+        while running.len() < flags.pace.jobs.max(1)
+            && !flags.pace.is_over(start)
             && let Some(range) = ranges.next()
         {
             let programs = check::programs(flags.seed, range.clone());
@@ -192,10 +193,9 @@ fn programs(flags: &Programs) -> Result<bool> {
         let Some((child, programs, range)) = running.pop_front() else { break };
         check::settle(child, &programs, range.start, &setting, &mut total, &mut report)?;
         done += programs.len();
-        if (range.start / flags.batch.max(1)).is_multiple_of(20) {
-            eprintln!("{done} programs, {:.0} s", start.elapsed().as_secs_f64());
-        }
+        bar.advance(programs.len());
     }
+    drop(bar);
     println!(
         "{done} programs (seed {}, from {first}), {} elements compared, {} unknown, {faults} faulty, {:.1} s",
         flags.seed,
@@ -222,19 +222,19 @@ fn mutants(flags: &Mutants) -> Result<bool> {
         println!("// {route}: {}\n{text}", passes.join(","));
         return Ok(true);
     }
-    eprintln!("{} modules, {:.0} s", fuzzer.modules(), start.elapsed().as_secs_f64());
-    let end = flags.first + flags.count;
-    let mut ranges: VecDeque<_> = (flags.first..end)
+    let end = flags.pace.first + flags.count;
+    let mut ranges: VecDeque<_> = (flags.pace.first..end)
         .step_by(flags.batch.max(1) as usize)
         .map(|first| first..(first + flags.batch.max(1)).min(end))
         .collect();
     let (mut total, mut running) = (Counts::default(), VecDeque::new());
     let mut faults: BTreeMap<String, (u64, u64)> = BTreeMap::new();
+    let bar = Bar::new("mutants", flags.count as usize);
     let mut note = |kind: String, number: u64, message: &str| -> Result<()> {
         let (count, first) = faults.entry(kind.clone()).or_insert((0, number));
         *count += 1;
         if *count == 1 {
-            println!("mutant {number}: {kind}");
+            bar.say(&format!("mutant {number}: {kind}"));
             std::fs::create_dir_all(&flags.into)?;
             let (text, route, passes) = fuzzer.mutant(*first);
             let passes = passes.join(",");
@@ -245,8 +245,8 @@ fn mutants(flags: &Mutants) -> Result<bool> {
         Ok(())
     };
     loop {
-        while running.len() < flags.jobs.max(1)
-            && start.elapsed().as_secs() < flags.seconds
+        while running.len() < flags.pace.jobs.max(1)
+            && !flags.pace.is_over(start)
             && let Some(range) = ranges.pop_front()
         {
             running.push_back(fuzzer.start(range)?);
@@ -256,6 +256,7 @@ fn mutants(flags: &Mutants) -> Result<bool> {
         total.tried += counts.tried;
         total.valid += counts.valid;
         total.passed += counts.passed;
+        bar.advance(counts.tried as usize);
         for (number, pass, message) in counts.internal {
             note(format!("error in {}", kind(&pass, &message)), number, &message)?;
         }
@@ -279,6 +280,7 @@ fn mutants(flags: &Mutants) -> Result<bool> {
             }
         }
     }
+    drop(bar);
     let mut own = 0;
     for (kind, (count, first)) in &faults {
         println!("{count:8} {kind} (first: {first})");
@@ -288,10 +290,23 @@ fn mutants(flags: &Mutants) -> Result<bool> {
         "{} mutants (seed {}, from {}), {} valid, {} through their passes, {own} faults of ours, {:.1} s",
         total.tried,
         flags.seed,
-        flags.first,
+        flags.pace.first,
         total.valid,
         total.passed,
         start.elapsed().as_secs_f64()
     );
     Ok(own == 0)
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn help_fits_on_a_screen() {
+        let mut command = super::command();
+        for part in std::iter::once(command.clone()).chain(command.get_subcommands_mut().map(|c| c.clone())) {
+            let mut part = part;
+            let page = part.render_help().to_string();
+            assert!((8..=40).contains(&page.lines().count()) && page.contains("--help-all"), "{page}");
+        }
+    }
 }

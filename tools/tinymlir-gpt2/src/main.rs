@@ -188,11 +188,7 @@ pub fn command() -> clap::Command {
 pub fn main() -> ExitCode {
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
-        Err(e) => {
-            // Help and the version are no errors. When nobody reads the message, nothing is left to say.
-            let _ = e.print();
-            return ExitCode::from(u8::from(e.use_stderr()));
-        }
+        Err(error) => return tinymlir_cli::answer("tinymlir-gpt2", &error),
     };
     let result = match cli.command {
         Command::Generate(arguments) => generate(&arguments),

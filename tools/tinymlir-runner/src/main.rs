@@ -110,10 +110,7 @@ pub fn command() -> clap::Command {
 pub fn main() -> ExitCode {
     let flags = match Flags::try_parse() {
         Ok(flags) => flags,
-        Err(error) => {
-            let _ = error.print();
-            return ExitCode::from(u8::from(error.use_stderr()));
-        }
+        Err(error) => return tinymlir_cli::answer("tinymlir-runner", &error),
     };
     // Compiled code may keep large arrays on the stack.
     let run = std::thread::Builder::new().stack_size(1 << 30).spawn(move || run(&flags));
