@@ -10,9 +10,8 @@ use crate::{
     engine::{self, Artefact, Executable},
 };
 use anyhow::{Context as _, Result, bail, ensure};
-use melior::{Context, ir::Module};
 use std::path::Path;
-use tinymlir_passes::ir::{Observer, Op};
+use tinymlir_passes::ir::{Context, Module, Observer, Op};
 use tinymlir_report::Watch;
 use tinymlir_runtime::cuda;
 
@@ -67,7 +66,7 @@ pub fn lower_to_watched<'a>(
     match stage {
         Stage::Llvm => engine::llvm_ir(&context, &module),
         Stage::Ptx => ptx(&module),
-        _ => Ok(module.as_operation().to_string()),
+        _ => Ok(module.to_string()),
     }
 }
 

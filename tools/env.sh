@@ -12,7 +12,6 @@ fi
 if [ -z "${MLIR_SYS_220_PREFIX:-}" ] && [ -e "$tinymlir_cache/llvm-22.1.8/.complete" ] &&
     { [ "${TINYMLIR_SETUP_LLVM:-}" = wheels ] || [ ! -x /usr/lib/llvm-22/bin/llvm-config ]; }; then
     export MLIR_SYS_220_PREFIX="$tinymlir_cache/llvm-22.1.8"
-    export TABLEGEN_220_PREFIX="$MLIR_SYS_220_PREFIX"
     export LIBCLANG_PATH="${LIBCLANG_PATH:-$MLIR_SYS_220_PREFIX/lib}"
     # The wheel of libclang has no C headers of its own.
     export BINDGEN_EXTRA_CLANG_ARGS="${BINDGEN_EXTRA_CLANG_ARGS:--I$(c++ -print-file-name=include)}"

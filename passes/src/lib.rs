@@ -28,6 +28,7 @@ pub mod pipelines;
 mod product_call;
 mod products;
 mod prologue;
+mod reduction;
 mod row_runs;
 mod row_text;
 mod row_tile;

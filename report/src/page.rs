@@ -6,6 +6,7 @@ use crate::{
     picture::picture,
     ptxas::usage,
     record::{Recording, Snapshot},
+    remarks::Record,
     rows::{Row, is_ours, rows},
 };
 use anyhow::{Context as _, Result};
@@ -109,8 +110,7 @@ pub fn page(subject: &Subject, recording: &mut Recording) -> Result<String> {
     let totals = totals(&rows);
     let missed = recording.remarks.iter().filter(|(r, _)| r.kind == "missed").count();
     let pictures: Vec<Value> = recording.plans.iter().map(picture).collect();
-    let remarks: Vec<Value> =
-        recording.remarks.iter().map(|(record, source)| json!({"record": record, "source": source})).collect();
+    let remarks = grouped(&recording.remarks);
     let page = environment.get_template("page").context("the page's template")?.render(context! {
         style => STYLE,
         view => VIEW,
@@ -126,11 +126,25 @@ pub fn page(subject: &Subject, recording: &mut Recording) -> Result<String> {
         totals => totals,
         plans => pictures,
         remarks => remarks,
+        said => recording.remarks.len(),
         missed => missed,
         device => subject.run.as_ref().map(|r| r.device.clone()).unwrap_or_default(),
         timeline => subject.run.as_ref().is_some_and(|r| !r.events.is_empty()),
     });
     page.context("cannot make the page")
+}
+
+/// Remarks in order; those that say the same are one, with the places of all.
+fn grouped(remarks: &[(Record, u32)]) -> Vec<Value> {
+    let mut groups: Vec<(&Record, Vec<u32>)> = Vec::new();
+    for (record, source) in remarks {
+        let same = |r: &Record| (r.kind, &r.pass, &r.message) == (record.kind, &record.pass, &record.message);
+        match groups.iter_mut().find(|(r, _)| same(r)) {
+            Some((_, sources)) => sources.push(*source),
+            None => groups.push((record, vec![*source])),
+        }
+    }
+    groups.into_iter().map(|(record, sources)| json!({"record": record, "sources": sources})).collect()
 }
 
 /// Sums over the table.
@@ -223,6 +237,23 @@ mod tests {
         assert_eq!(si(2.5e-6, "s"), "2.50 µs");
         assert_eq!(si(123.4e6, "FLOP"), "123 MFLOP");
         assert_eq!(si(0.0, ""), "0");
+    }
+
+    #[test]
+    fn remarks_that_say_the_same_are_one() {
+        let of = |message: &str, line| Record {
+            kind: "passed",
+            pass: "tinymlir-blas".into(),
+            function: "f".into(),
+            file: None,
+            line: Some(line),
+            column: None,
+            message: message.into(),
+            facts: Default::default(),
+        };
+        let groups = grouped(&[(of("a", 1), 4), (of("b", 2), 5), (of("a", 3), 6)]);
+        assert_eq!(groups.len(), 2);
+        assert_eq!((&groups[0]["sources"], &groups[0]["record"]["line"]), (&json!([4, 6]), &json!(1)));
     }
 
     #[test]

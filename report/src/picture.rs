@@ -37,7 +37,7 @@ pub fn picture(plan: &Plan) -> Value {
 }
 
 fn draw(plan: &Plan, lane: &Lane, top: f64, height: f64) -> Value {
-    let x = |at: usize| WIDTH * at as f64 / plan.length.max(1) as f64;
+    let x = |at: usize| WIDTH * at.min(plan.length) as f64 / plan.length.max(1) as f64;
     let h = |bytes: u64| height * bytes as f64 / lane.extent.max(1) as f64;
     let y = |bytes: u64| top + height - h(bytes);
     let size = |bytes: u64| si(bytes as f64, "B");
@@ -50,14 +50,14 @@ fn draw(plan: &Plan, lane: &Lane, top: f64, height: f64) -> Value {
         let room = ((x(b.to) - x(b.from) - 10.0) / 6.1).max(0.0) as usize;
         let label = if b.shape.chars().count() <= room && h(b.bytes) > 14.0 { b.shape.clone() } else { String::new() };
         json!({
-            "x": format!("{:.2}", x(b.from)),
-            "width": format!("{:.2}", (x(b.to) - x(b.from)).max(1.0)),
+            "x": format!("{:.2}", x(b.from).min(WIDTH - 2.0)),
+            "width": format!("{:.2}", (x(b.to) - x(b.from)).max(2.0)),
             "y": format!("{:.2}", y(b.offset + b.bytes)),
             "height": format!("{:.2}", h(b.bytes).max(0.6)),
             "family": b.family,
             "source": b.source,
             "label": label,
-            "title": format!("{} · {} · {} · used in steps {} to {} of {}", b.shape, size(b.bytes), place, b.from + 1, b.to, plan.length),
+            "title": format!("{} · {} · {} · used in steps {} to {} of {}", b.shape, size(b.bytes), place, (b.from + 1).min(plan.length), b.to.min(plan.length), plan.length),
         })
     };
     // What is there at each operation, as stairs.
@@ -76,19 +76,19 @@ fn draw(plan: &Plan, lane: &Lane, top: f64, height: f64) -> Value {
         last = Some(there);
     }
     line += &format!("H{WIDTH}");
-    let ticks: Vec<Value> = (0..=4)
-        .filter(|i| height > 2.0 * LEAST || i % 4 == 0)
-        .map(|i| {
-            let bytes = lane.extent as f64 * f64::from(i) / 4.0;
-            json!({ "y": format!("{:.1}", top + height * (1.0 - f64::from(i) / 4.0)), "label": si(bytes, "B") })
-        })
+    let step = round_step(lane.extent as f64 * 30.0 / height);
+    let ticks: Vec<Value> = (0..)
+        .map(|i| f64::from(i) * step)
+        .take_while(|bytes| *bytes <= lane.extent as f64)
+        .map(|bytes| json!({ "y": format!("{:.1}", top + height - height * bytes / lane.extent.max(1) as f64), "label": si(bytes, "B") }))
         .collect();
     let count = lane.buffers.len();
+    let buffers = if count == 1 { "1 buffer".to_owned() } else { format!("{count} buffers") };
     let title = match (lane.arena, lane.device) {
-        (Some(_), true) => format!("Arena of device memory, {count} buffers"),
-        (Some(_), false) => format!("Arena, {count} buffers"),
-        (None, _) if plan.has_arena() => format!("Allocations of their own, {count} buffers"),
-        (None, _) => format!("{count} buffers"),
+        (Some(_), true) => format!("Arena of device memory, {buffers}"),
+        (Some(_), false) => format!("Arena, {buffers}"),
+        (None, _) if plan.has_arena() => format!("Outside of it, {buffers}"),
+        (None, _) => buffers,
     };
     json!({
         "title": title, "arena": lane.arena.map(size), "count": count,
@@ -97,4 +97,15 @@ fn draw(plan: &Plan, lane: &Lane, top: f64, height: f64) -> Value {
         "peak": size(lane.peak), "held": size(lane.held), "extent": size(lane.extent), "total": size(lane.total),
         "over": 100.0 * lane.extent as f64 / lane.peak.max(1) as f64 - 100.0,
     })
+}
+
+/// The least of 1, 2 and 5 times a power of ten that is not below `least`.
+fn round_step(least: f64) -> f64 {
+    let power = 10f64.powf(least.max(1.0).log10().floor());
+    [1.0, 2.0, 5.0].into_iter().map(|n| n * power).find(|step| *step >= least).unwrap_or(10.0 * power)
+}
+
+#[test]
+fn steps_of_an_axis_are_round() {
+    assert_eq!([0.0, 1.0, 1.5, 20.0, 21.0, 51.0, 4096.0].map(round_step), [1.0, 1.0, 2.0, 20.0, 50.0, 100.0, 5000.0]);
 }

@@ -3,10 +3,9 @@
 use super::{Signature, check_lowered, entry, llvm, translate};
 use crate::Phases;
 use anyhow::{Context as _, Result, bail, ensure};
-use melior::ir::Module;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
-use tinymlir_passes::ir::Op;
+use tinymlir_passes::ir::{Context, Module, Op};
 
 /// A compiled module, not yet loaded.
 pub struct Artefact {
@@ -32,7 +31,7 @@ impl Artefact {
     /// Fails when an operation is not lowered, when the translation fails, and when the module refers to functions that
     /// nothing defines, naming them. `warnings` are kept beside the code; the times of the parts are added to `phases`.
     pub fn compile(
-        context: &melior::Context,
+        context: &Context,
         module: &Module,
         level: u8,
         warnings: String,

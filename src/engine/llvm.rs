@@ -4,7 +4,6 @@
 //! and turns LLVM's errors into messages.
 
 use anyhow::{Result, anyhow, bail, ensure};
-use melior::ir::Module as MlirModule;
 use mlir_sys::*;
 use std::{
     ffi::{CStr, CString, c_char},
@@ -12,6 +11,7 @@ use std::{
     ptr::{null, null_mut},
     sync::Once,
 };
+use tinymlir_passes::ir::Module as MlirModule;
 
 /// What `mlir-sys` does not declare, as in `llvm-c/{Analysis,Error,Target,TargetMachine,Transforms/PassBuilder}.h`.
 pub(super) mod ffi {
@@ -235,7 +235,7 @@ impl<'c> Module<'c> {
     /// Translates a module in the LLVM dialect for `machine`. The reason of a failure is a diagnostic of the MLIR context.
     pub fn translate(module: &MlirModule, context: &'c Context, machine: &Machine) -> Result<Module<'c>> {
         // SAFETY: the operation is alive; the context outlives the result.
-        let raw = unsafe { mlirTranslateModuleToLLVMIR(module.as_operation().to_raw(), context.0) };
+        let raw = unsafe { mlirTranslateModuleToLLVMIR(module.op().raw(), context.0) };
         ensure!(!raw.is_null(), "the module cannot be translated to LLVM IR");
         let module = Module { raw, context: context.0, lifetime: PhantomData };
         // SAFETY: module and machine are alive; the data layout is freed once.

@@ -22,9 +22,8 @@ pub use value::{DeviceTensor, Value, gpu_chip};
 
 use crate::{Phases, did_you_mean};
 use anyhow::{Context as _, Result, bail, ensure};
-use melior::ir::Module;
 use std::{collections::BTreeMap, ffi::c_void};
-use tinymlir_passes::ir::Op;
+use tinymlir_passes::ir::{Context, Module, Op};
 use tinymlir_runtime::cuda::{self, Graph, Memory};
 
 /// Machine code and the functions in it. Dropping it runs the module's destructors and unmaps the code.
@@ -179,14 +178,14 @@ impl Drop for Executable {
 }
 
 /// LLVM IR as text, before LLVM's own optimisation.
-pub fn llvm_ir(context: &melior::Context, module: &Module) -> Result<String> {
+pub fn llvm_ir(context: &Context, module: &Module) -> Result<String> {
     let machine = llvm::Machine::host(0)?;
     let llvm_context = llvm::Context::new();
     Ok(translate(context, module, &llvm_context, &machine)?.text())
 }
 
 fn translate<'c>(
-    context: &melior::Context,
+    context: &Context,
     module: &Module,
     llvm_context: &'c llvm::Context,
     machine: &llvm::Machine,

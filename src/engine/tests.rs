@@ -8,7 +8,7 @@ fn load(source: &str) -> Result<Executable> {
 }
 
 /// Through bytes, as the artefact cache does.
-fn load_module(context: &melior::Context, module: &melior::ir::Module) -> Result<Executable> {
+fn load_module(context: &tinymlir_passes::ir::Context, module: &tinymlir_passes::ir::Module) -> Result<Executable> {
     let bytes = Artefact::compile(context, module, 3, String::new(), &mut Phases::default())?.to_bytes()?;
     assert!(Artefact::from_bytes(&bytes[..7]).is_err() && Artefact::from_bytes(&bytes[..9]).is_err());
     Executable::load(&Artefact::from_bytes(&bytes)?, Memory::Managed, Phases::default())

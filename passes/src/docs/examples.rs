@@ -2,7 +2,7 @@
 
 use crate::{
     PASSES, PIPELINES,
-    ir::{Op, run_pipeline},
+    ir::{Module, Op, run_pipeline},
 };
 use std::{fs, path::Path};
 
@@ -85,8 +85,8 @@ fn is_short(text: &str, lines: usize) -> bool {
 }
 
 /// A module as it is printed, without the `module` around it.
-fn printed(module: &melior::ir::Module) -> String {
-    let text = module.as_operation().to_string();
+fn printed(module: &Module) -> String {
+    let text = module.to_string();
     let lines = |t: &str| t.lines().map(|l| l.strip_prefix("  ").unwrap_or(l)).collect::<Vec<_>>().join("\n");
     let inner = text.strip_prefix("module {\n").and_then(|t| t.strip_suffix("}\n")).map(lines);
     inner.unwrap_or(text).trim_end().to_owned()

@@ -1,17 +1,15 @@
 //! Contexts, parsing and running pipelines, for tools; and mlir-opt's main.
 
 use super::{
-    Ctx, Loc, Op,
+    Context, Ctx, Loc, Module,
     diagnostics::{diagnostic_text, name_dialect},
     observe::{Observer, Watch},
     pass, printed, string_ref,
 };
-use melior::{Context, ir::Module};
 use mlir_sys::*;
 use std::{
     cell::RefCell,
     ffi::{c_char, c_void},
-    sync::Once,
 };
 
 /// Registers our passes and pipelines with MLIR's registry.
@@ -20,22 +18,9 @@ pub extern "C" fn register() {
     crate::PIPELINES.iter().for_each(|p| pass::register_pipeline(p));
 }
 
-/// A context with every dialect, extension, translation and pass of upstream's, and ours. Loads nothing early.
+/// [`Context::new`].
 pub fn context() -> Context {
-    static ONCE: Once = Once::new();
-    ONCE.call_once(|| {
-        // SAFETY: once in the process.
-        unsafe { mlirRegisterAllPasses() };
-        register();
-    });
-    let registry = melior::dialect::DialectRegistry::new();
-    melior::utility::register_all_dialects(&registry);
-    // SAFETY: a live registry.
-    unsafe { pass::tmRegisterExtensions(registry.to_raw()) };
-    let context = Context::new();
-    context.append_dialect_registry(&registry);
-    melior::utility::register_all_llvm_translations(&context);
-    context
+    Context::new()
 }
 
 /// Runs `body` and returns the errors and warnings that were emitted meanwhile, as `file:line:column: error: text` lines.
@@ -81,7 +66,7 @@ fn diagnosed<T>(context: MlirContext, body: impl FnOnce() -> T) -> (T, String) {
 
 /// Runs `body` and returns the errors and warnings emitted meanwhile.
 pub fn with_diagnostics<T>(context: &Context, body: impl FnOnce() -> T) -> (T, String) {
-    diagnosed(context.to_raw(), body)
+    diagnosed(context.handle().0, body)
 }
 
 /// What `body` returns, without a word of the errors and warnings that it emits.
@@ -102,7 +87,7 @@ pub fn parse<'c>(context: &'c Context, source: &[u8], file: &str) -> Result<Modu
     let mut owned = source.to_vec();
     owned.push(0);
     let text = MlirStringRef { data: owned.as_ptr().cast::<c_char>(), length: source.len() };
-    let raw = context.to_raw();
+    let raw = context.handle().0;
     // SAFETY: the source lives through the call; the result is checked.
     let (op, messages) = diagnosed(raw, || unsafe { pass::tmParseModule(raw, text, string_ref(file)) });
     if op.ptr.is_null() {
@@ -116,7 +101,7 @@ pub fn parse<'c>(context: &'c Context, source: &[u8], file: &str) -> Result<Modu
         return Err(lines.map(|line| name_dialect(line, source)).collect::<Vec<_>>().join("\n"));
     }
     // SAFETY: a builtin.module that nothing else owns.
-    Ok(unsafe { Module::from_raw(mlirModuleFromOperation(op)) })
+    Ok(unsafe { Module::own(op) })
 }
 
 /// Runs a pipeline, such as `builtin.module(tinymlir-optimize)`, on a module and returns the warnings.
@@ -154,8 +139,8 @@ fn run(
     observer: Option<&mut dyn Observer>,
     timing: bool,
 ) -> Result<String, String> {
-    let raw = context.to_raw();
-    let root = Op::of(module);
+    let raw = context.handle().0;
+    let root = module.op();
     // SAFETY: the manager is destroyed at the end, the strings live through the calls.
     let (result, messages) = diagnosed(raw, || unsafe {
         let manager = mlirPassManagerCreate(raw);
@@ -196,7 +181,7 @@ pub fn expanded(context: &Context, pipeline: &str) -> Result<String, String> {
     let mut error = String::new();
     // SAFETY: the manager is destroyed at the end, the strings live through the calls.
     unsafe {
-        let manager = mlirPassManagerCreate(context.to_raw());
+        let manager = mlirPassManagerCreate(context.handle().0);
         let top = mlirPassManagerGetAsOpPassManager(manager);
         let parsed = mlirParsePassPipeline(top, string_ref(pipeline), Some(append), (&raw mut error).cast());
         let text = printed(|append, data| mlirPrintPassPipeline(top, append, data));

@@ -5,6 +5,7 @@
 //! thread that runs the pass.
 
 mod attribute;
+mod context;
 mod diagnostics;
 mod driver;
 mod linalg;
@@ -17,6 +18,7 @@ mod types;
 mod value;
 
 pub use attribute::{AffineMap, Attr};
+pub use context::{Context, Module};
 pub use driver::{
     context, expanded, parse, quietly, register, run_pipeline, run_pipeline_watched, run_timed_pipeline,
     with_diagnostics,
@@ -58,13 +60,6 @@ pub(crate) fn printed(print: impl FnOnce(MlirStringCallback, *mut c_void)) -> St
 /// The context that owns types and attributes.
 #[derive(Clone, Copy)]
 pub struct Ctx(pub(crate) MlirContext);
-
-impl Ctx {
-    /// The context of a handle from elsewhere.
-    pub fn of(context: &melior::Context) -> Ctx {
-        Ctx(context.to_raw())
-    }
-}
 
 /// Declares a copyable handle around a C struct of one pointer, equal when the pointers are.
 macro_rules! handle {

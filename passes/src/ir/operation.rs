@@ -1,6 +1,6 @@
 //! Operations.
 
-use super::{Attr, Block, Ctx, Loc, Value, handle, printed, string_ref, to_string};
+use super::{Attr, Block, Ctx, Loc, Module, Value, handle, printed, string_ref, to_string};
 use mlir_sys::*;
 
 handle! {
@@ -11,9 +11,13 @@ impl Op {
     pub(super) fn some(raw: MlirOperation) -> Option<Op> {
         (!raw.ptr.is_null()).then_some(Op(raw))
     }
-    /// The operation of a melior module.
-    pub fn of(module: &melior::ir::Module) -> Op {
-        Op(module.as_operation().to_raw())
+    /// As the C API has it.
+    pub fn raw(self) -> MlirOperation {
+        self.0
+    }
+    /// The operation of a module.
+    pub fn of(module: &Module) -> Op {
+        module.op()
     }
     /// The context.
     pub fn ctx(self) -> Ctx {

@@ -10,7 +10,6 @@ use crate::{
 };
 use anyhow::{Context as _, Result, anyhow, ensure};
 use fastrand::Rng;
-use melior::{Context, ir::operation::OperationLike};
 use serde::{Deserialize, Serialize};
 use std::{
     fs,
@@ -19,7 +18,10 @@ use std::{
     sync::atomic::{AtomicU64, Ordering},
     time::Duration,
 };
-use tinymlir_passes::tinymlir_gpu_outline::{KERNELS, LOOPS};
+use tinymlir_passes::{
+    ir::{Context, Module},
+    tinymlir_gpu_outline::{KERNELS, LOOPS},
+};
 
 /// Seconds of processor time for one mutant.
 const LIMIT: i64 = 20;
@@ -93,7 +95,7 @@ impl Fuzzer {
     pub fn new(folders: &[PathBuf], seed: u64) -> Result<Fuzzer> {
         let context = tinymlir_passes::context();
         // Threads would not live on in a copy.
-        context.enable_multi_threading(false);
+        context.run_on_one_thread();
         let routes = routes(&context)?;
         let mut fuzzer = Fuzzer { context, corpus: Vec::new(), routes, seed };
         let mut files = Vec::new();
@@ -128,7 +130,7 @@ impl Fuzzer {
     fn pieces(&self, text: &str) -> Vec<String> {
         let Some(module) = self.parse(text) else { return Vec::new() };
         let ops = tinymlir_passes::ir::Op::of(&module).body();
-        let mut pieces = vec![module.as_operation().to_string()];
+        let mut pieces = vec![module.to_string()];
         if ops.len() > 1 {
             pieces.extend(ops.iter().filter(|op| op.is("func.func")).map(|op| format!("{op}\n")));
         }
@@ -136,7 +138,7 @@ impl Fuzzer {
         pieces
     }
 
-    fn parse(&self, text: &str) -> Option<melior::ir::Module<'_>> {
+    fn parse(&self, text: &str) -> Option<Module<'_>> {
         tinymlir_passes::parse(&self.context, text.as_bytes(), "-").ok()
     }
 
@@ -150,7 +152,7 @@ impl Fuzzer {
                 if tinymlir_passes::run_pipeline(&self.context, &mut module, &pipeline).is_err() {
                     break;
                 }
-                all.push(module.as_operation().to_string());
+                all.push(module.to_string());
             }
             all.retain(|t| t.len() <= LONGEST);
             all
@@ -206,7 +208,7 @@ impl Fuzzer {
                 // of it, leaves IR that verifies. Upstream's folds are not: they make slices static that may lie outside when
                 // the program runs, which the verifier refuses.
                 let folded = message.contains("is out-of-bounds: ");
-                let own = pass.starts_with("tinymlir-") && !folded && !module.as_operation().verify();
+                let own = pass.starts_with("tinymlir-") && !folded && !module.op().verify();
                 if message.contains("internal error") || own {
                     counts.internal.push((number, pass.clone(), message));
                 }
