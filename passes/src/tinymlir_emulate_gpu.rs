@@ -230,7 +230,13 @@ fn define_entry(module: Op, kernel: Op, symbol: &str) -> Result<String, String> 
 }
 
 /// Adds a constant text to the module, which ends with a zero byte; its symbol.
-pub(crate) fn declare_text(cx: &PassCx, module: Op, at: Op, base: &str, text: &str) -> Result<String, crate::ir::Failed> {
+pub(crate) fn declare_text(
+    cx: &PassCx,
+    module: Op,
+    at: Op,
+    base: &str,
+    text: &str,
+) -> Result<String, crate::ir::Failed> {
     let symbol = module.unique_symbol(base);
     let bytes: String = text.bytes().map(|b| format!("\\{b:02X}")).collect();
     let global = format!(

@@ -7,9 +7,9 @@
 //! - One row, as in a decoding step ([`crate::tinymlir_attention`] says which): a loop over the batches (heads) that asks the mask
 //!   first. Keys and values that are masked are neither read nor multiplied, and exponentials end after the last key that counts. Up to
 //!   16384 keys.
-//! - Many rows of f32 or f64 ([`crate::attention_chain`]), of any size, static or dynamic, with keys and values that batches may
+//! - Many rows of f32 or f64 (`attention_chain.rs`), of any size, static or dynamic, with keys and values that batches may
 //!   share, as torch-mlir writes it too, with zeros for rows without keys: a loop over batches and blocks of rows
-//!   ([`crate::attention_rows`]), whose products are CBLAS calls and whose scores stay in a cache. After the last group of 64 keys of
+//!   (`attention_rows.rs`), whose products are CBLAS calls and whose scores stay in a cache. After the last group of 64 keys of
 //!   which one counts for a row of the block, keys are neither multiplied nor exponentiated.
 //!
 //! Runs on bufferized functions before `tinymlir-gemv` and `tinymlir-blas`, which take the products of what it leaves, with a

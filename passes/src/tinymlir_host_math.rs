@@ -34,16 +34,8 @@ pub static PASS: Pass = Pass {
     run,
 };
 
-const OPERATIONS: [&str; 8] = [
-    "arith.extf",
-    "arith.truncf",
-    "math.exp",
-    "math.expm1",
-    "math.fpowi",
-    "math.isfinite",
-    "math.isinf",
-    "math.isnan",
-];
+const OPERATIONS: [&str; 8] =
+    ["arith.extf", "arith.truncf", "math.exp", "math.expm1", "math.fpowi", "math.isfinite", "math.isinf", "math.isnan"];
 
 fn run(cx: &PassCx, module: Op) -> PassResult {
     for op in module.find(&["arith.extf", "arith.truncf"]) {
@@ -123,11 +115,13 @@ fn exp(ty: Type) -> String {
         )
     };
     let chosen = condition_and(ty);
-    let mut text = constant("least", "-104.0", ty) + &constant("most", "89.0", ty) + &constant("log2e", "1.44269504", ty);
+    let mut text =
+        constant("least", "-104.0", ty) + &constant("most", "89.0", ty) + &constant("log2e", "1.44269504", ty);
     // ln 2 in two parts, of which the first has few enough bits for an exact product.
     text += &(constant("high", "-0.693359375", ty) + &constant("low", "2.12194440e-4", ty));
     text += &(constant("round", "12582912.0", ty) + &constant("one", "1.0", ty));
-    text += &(integer("rounded", 0x4B40_0000) + &integer("bias", 127) + &integer("fraction", 23) + &integer("halve", 1));
+    text +=
+        &(integer("rounded", 0x4B40_0000) + &integer("bias", 127) + &integer("fraction", 23) + &integer("halve", 1));
     text += &format!(
         "%under = arith.cmpf olt, %x, %least : {ty}\n%above = arith.select %under, %least, %x : {chosen}\n\
          %over = arith.cmpf ogt, %above, %most : {ty}\n%inside = arith.select %over, %most, %above : {chosen}\n"
@@ -135,8 +129,14 @@ fn exp(ty: Type) -> String {
     text += &multiply_add("sum", "inside", "log2e", "round");
     text += &format!("%n = arith.subf %sum, %round : {ty}\n");
     text += &(multiply_add("most_of_it", "n", "high", "inside") + &multiply_add("rest", "n", "low", "most_of_it"));
-    let coefficients =
-        ["1.9875691500e-4", "1.3981999507e-3", "8.3334519073e-3", "4.1665795894e-2", "1.6666665459e-1", "5.0000001201e-1"];
+    let coefficients = [
+        "1.9875691500e-4",
+        "1.3981999507e-3",
+        "8.3334519073e-3",
+        "4.1665795894e-2",
+        "1.6666665459e-1",
+        "5.0000001201e-1",
+    ];
     text += &constant("p0", coefficients[0], ty);
     for (i, value) in coefficients.iter().enumerate().skip(1) {
         text += &constant(&format!("c{i}"), value, ty);

@@ -19,7 +19,11 @@ pub static PASS: Pass = Pass {
     anchor: "builtin.module",
     options: &[
         Opt::string("chip", "sm_80", "The target chip, such as sm_75 or sm_90a"),
-        Opt::string("format", "isa", "What is embedded: isa (PTX), bin (cubin, by the toolkit's ptxas), or nothing: nvvm leaves gpu.module"),
+        Opt::string(
+            "format",
+            "isa",
+            "What is embedded: isa (PTX), bin (cubin, by the toolkit's ptxas), or nothing: nvvm leaves gpu.module",
+        ),
         Opt::string("toolkit", "", "The folder that holds nvvm/libdevice and bin/ptxas"),
     ],
     statistics: &[],

@@ -31,11 +31,7 @@ pub static PASS: Pass = Pass {
         ("operations", "Operations in them"),
         ("buffers", "Buffers that became as large as a block"),
     ],
-    dialects: &[
-        mlirGetDialectHandle__arith__,
-        mlirGetDialectHandle__memref__,
-        mlirGetDialectHandle__scf__,
-    ],
+    dialects: &[mlirGetDialectHandle__arith__, mlirGetDialectHandle__memref__, mlirGetDialectHandle__scf__],
     run,
 };
 
@@ -69,7 +65,8 @@ fn run(cx: &PassCx, module: Op) -> PassResult {
 /// The blocks of an operation whose operations follow one another.
 fn blocks(op: Op) -> Vec<Block> {
     let mut found: Vec<Block> = (0..op.num_regions()).flat_map(|region| op.blocks(region)).collect();
-    let ordered = |op: &Op| !op.is_linalg() && !["scf.parallel", "scf.forall", "gpu.launch"].contains(&op.name().as_str());
+    let ordered =
+        |op: &Op| !op.is_linalg() && !["scf.parallel", "scf.forall", "gpu.launch"].contains(&op.name().as_str());
     for inner in found.clone().into_iter().flat_map(|b| b.ops()).filter(ordered) {
         found.extend(blocks(inner));
     }
@@ -92,7 +89,10 @@ fn emit(cx: &PassCx, run: &Run) -> Result<Vec<Value>, Failed> {
     let [operations, rows, buffers] = [names.len(), cut.block as usize, shrunk.len()].map(|n| n.to_string());
     cx.passed_with(
         forall,
-        &format!("computes {operations} operations {rows} rows at a time, {buffers} buffers on the stack: {}", names.join(", ")),
+        &format!(
+            "computes {operations} operations {rows} rows at a time, {buffers} buffers on the stack: {}",
+            names.join(", ")
+        ),
         &[("operations", &operations), ("rows", &rows), ("buffers", &buffers)],
     );
     cx.count("runs");
@@ -260,8 +260,11 @@ impl Blocks<'_> {
             }
             let (mut from, mut strides, mut offset) = (value.ty().to_string(), memref.strides.clone(), ", offset: ?");
             if own {
-                let most: Vec<Option<i64>> =
-                    shape.iter().zip(axes).map(|(size, row)| row.map_or(*size, |row| Some(if row == inner { block } else { 1 }))).collect();
+                let most: Vec<Option<i64>> = shape
+                    .iter()
+                    .zip(axes)
+                    .map(|(size, row)| row.map_or(*size, |row| Some(if row == inner { block } else { 1 })))
+                    .collect();
                 from = format!("memref<{}{}>", dims(&most), memref.element);
                 offset = "";
                 text += &format!("%a{i} = memref.alloca() {{alignment = 64 : i64}} : {from}\n");

@@ -33,7 +33,11 @@ pub static PASS: Pass = Pass {
     anchor: "builtin.module",
     options: &[
         Opt::string("chip", "sm_80", "The chip that the kernels are for"),
-        Opt::string("precision", "fp32", "How products of f32 may be rounded: fp32, tf32 on tensor cores, or bf16, which admits tf32"),
+        Opt::string(
+            "precision",
+            "fp32",
+            "How products of f32 may be rounded: fp32, tf32 on tensor cores, or bf16, which admits tf32",
+        ),
     ],
     statistics: &[
         ("substituted", "Products replaced by a call"),
