@@ -57,6 +57,16 @@ struct Kernel {
 
 fn run(cx: &PassCx, module: Op) -> PassResult {
     let mut kernels = HashMap::new();
+    for launch in module.find(&["gpu.launch_func"]) {
+        let lowered = launched(launch).and_then(|(holder, name)| module.lookup(&holder)?.lookup(&name));
+        if lowered.is_none_or(|kernel| !is_kernel(kernel)) {
+            let name = launch.attr("kernel").map(|name| name.to_string()).unwrap_or_default();
+            return Err(cx.error(
+                launch,
+                &format!("cannot be emulated: {name} is no kernel in the NVVM dialect (run tinymlir-lower-gpu{{format=nvvm}} first)"),
+            ));
+        }
+    }
     for holder in module.body().into_iter().filter(|op| op.is("gpu.module")) {
         adopt(cx, module, holder, &mut kernels)?;
     }
@@ -73,6 +83,11 @@ fn run(cx: &PassCx, module: Op) -> PassResult {
     }
     module.remove_attr("gpu.container_module");
     Ok(())
+}
+
+/// Whether it is a kernel in LLVM's dialect.
+fn is_kernel(op: Op) -> bool {
+    op.is("llvm.func") && ["nvvm.kernel", "gpu.kernel"].iter().any(|name| op.attr(name).is_some())
 }
 
 /// Moves what a gpu.module holds to the module around it, its kernels rewritten, and erases it.
@@ -97,8 +112,7 @@ fn adopt(cx: &PassCx, module: Op, holder: Op, kernels: &mut HashMap<(String, Str
     }
     let shared = SharedMemory::of(holder);
     for (function, old) in found {
-        let is_kernel = ["nvvm.kernel", "gpu.kernel"].iter().any(|name| function.attr(name).is_some());
-        let symbol = function.symbol().unwrap_or_default();
+        let (symbol, is_kernel) = (function.symbol().unwrap_or_default(), is_kernel(function));
         Rewriter::new(cx, module, holder, function, &shared.offsets).run()?;
         make_private(function);
         if is_kernel {

@@ -228,10 +228,13 @@ fn check_options(name: &str, text: &str) -> Option<String> {
     if let Some(known) = ours {
         return wrong_name(name, &options_in(text), &known.iter().map(|o: &Opt| o.name).collect::<Vec<_>>());
     }
-    // A pass of upstream's tells its options where it is printed; a pipeline does not.
+    // A pass of upstream's tells its options where it is printed, but for lists that are empty; a pipeline tells none. What is near
+    // none of them is upstream's to judge.
     let printed = ir::printed_options(name);
     let known: Vec<&str> = options_in(printed.trim_matches(['{', '}'])).into_iter().map(|(option, _)| option).collect();
-    if known.is_empty() { None } else { wrong_name(name, &options_in(text), &known) }
+    let given = options_in(text);
+    let (option, _) = given.iter().find(|(option, _)| !known.contains(option))?;
+    if did_you_mean(option, known.iter().copied()).is_empty() { None } else { wrong_name(name, &given, &known) }
 }
 
 /// The first option that is none of the known ones, as a message.
@@ -318,6 +321,11 @@ mod tests {
             None
         );
         assert_eq!(wrong_pipeline("builtin.module(canonicalize{region-simplify=aggressive test={a b}},cse)"), None);
+        assert_eq!(
+            wrong_pipeline("builtin.module(canonicalize{disable-patterns=x})"),
+            None,
+            "a list, which is not printed"
+        );
         assert_eq!(
             wrong_pipeline("builtin.module(tinymlir-bufferise)").unwrap(),
             "there is no pass or pipeline 'tinymlir-bufferise'; did you mean 'tinymlir-bufferize'?"

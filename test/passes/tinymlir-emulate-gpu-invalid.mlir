@@ -68,3 +68,19 @@ module attributes {gpu.container_module} {
     llvm.return
   }
 }
+
+// -----
+
+module attributes {gpu.container_module} {
+  gpu.module @kernels {
+    gpu.func @outlined() kernel {
+      gpu.return
+    }
+  }
+  func.func @main() {
+    %c1 = arith.constant 1 : index
+    // expected-error @below {{'gpu.launch_func' op cannot be emulated: @kernels::@outlined is no kernel in the NVVM dialect (run tinymlir-lower-gpu{format=nvvm} first)}}
+    gpu.launch_func @kernels::@outlined blocks in (%c1, %c1, %c1) threads in (%c1, %c1, %c1)
+    return
+  }
+}

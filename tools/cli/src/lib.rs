@@ -52,8 +52,9 @@ pub struct Device {
     /// How fast kernels may round products of f32: fp32, or tf32 or bf16 on tensor cores [default: fp32]
     #[arg(long, value_name = "HOW", requires = "schedule", hide_short_help = true)]
     precision: Option<Precision>,
-    /// Run the GPU's kernels on the CPU, thread by thread, for their numbers where there is no card; the threads of a block in
-    /// ascending order between two barriers, or the reverse
+    /// Run the GPU's kernels on the CPU, for their numbers
+    ///
+    /// One thread after the other; those of a block in ascending order between two barriers, or the reverse.
     #[arg(long, value_name = "ORDER", num_args = 0..=1, require_equals = true, default_missing_value = "ascending", requires = "gpu")]
     emulate: Option<Order>,
     /// How many threads compute, of the CPU's loops and products alike [default: one for each processor]

@@ -303,6 +303,7 @@ mod tests {
     #[test]
     fn help_fits_on_a_screen() {
         let mut command = super::command();
+        command.build();
         for part in std::iter::once(command.clone()).chain(command.get_subcommands_mut().map(|c| c.clone())) {
             let mut part = part;
             let page = part.render_help().to_string();
