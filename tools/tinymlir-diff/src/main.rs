@@ -304,7 +304,9 @@ mod tests {
     fn help_fits_on_a_screen() {
         let mut command = super::command();
         command.build();
-        for part in std::iter::once(command.clone()).chain(command.get_subcommands_mut().map(|c| c.clone())) {
+        for part in std::iter::once(command.clone())
+            .chain(command.get_subcommands().filter(|c| c.get_name() != "help").cloned())
+        {
             let mut part = part;
             let page = part.render_help().to_string();
             assert!((8..=40).contains(&page.lines().count()) && page.contains("--help-all"), "{page}");

@@ -61,7 +61,9 @@ struct Flags {
     /// Say how long compiling and the call took, and what was launched
     #[arg(short, long)]
     verbose: bool,
-    /// Print where the time of compiling and of the calls goes, each kernel's by the card's clock
+    /// Print where the time of compiling and of the calls goes
+    ///
+    /// Each kernel's is by the card's clock.
     #[arg(long)]
     time: bool,
     /// Write what --time sums up as a trace for chrome://tracing or Perfetto
