@@ -49,7 +49,7 @@ fn run(cx: &PassCx, module: Op) -> PassResult {
                 cx.count("declined");
             }
             Ok(gemv) => {
-                cx.passed(op, "becomes a loop over the matrix");
+                cx.passed_with(op, "becomes a loop over the matrix", &[("kernel", "loop over the matrix")]);
                 cx.count("loops");
                 cx.check(op, gemv.emit(module, op, &mut functions))?;
                 op.erase();

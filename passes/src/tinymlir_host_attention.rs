@@ -54,7 +54,8 @@ fn run(cx: &PassCx, module: Op) -> PassResult {
     let one_row = |chain: &Chain| chain.size[1] == 1 && chain.size[2] <= MOST_KEYS;
     while let Some(chain) = chains(module).find(one_row) {
         let at = chain.ops[chain.ops.len() - 1];
-        cx.passed(at, "becomes a loop over heads that skips masked keys");
+        at.stand_for(chain.ops.iter().copied());
+        cx.passed_with(at, "becomes a loop over heads that skips masked keys", &[("kernel", "attention loop")]);
         cx.check(at, emit(&chain, module, at, &mut functions))?;
         cx.count("loops");
         chain.erase();
@@ -76,8 +77,9 @@ fn run(cx: &PassCx, module: Op) -> PassResult {
                     }
                 };
                 let skips = if rows.skips() { " that leave out keys masked for all of them" } else { "" };
-                cx.passed(at, &format!("and what it is made of become a loop over blocks of rows{skips}"));
                 at.stand_for(chain.ops.iter().copied());
+                let message = format!("and what it is made of become a loop over blocks of rows{skips}");
+                cx.passed_with(at, &message, &[("kernel", "attention loop")]);
                 cx.check(at, rows.emit(module, at, texts, &mut functions))?;
                 cx.count("loops");
                 chain.erase();

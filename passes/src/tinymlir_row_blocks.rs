@@ -93,7 +93,7 @@ fn emit(cx: &PassCx, run: &Run) -> Result<Vec<Value>, Failed> {
             "computes {operations} operations {rows} rows at a time, {buffers} buffers on the stack: {}",
             names.join(", ")
         ),
-        &[("operations", &operations), ("rows", &rows), ("buffers", &buffers)],
+        &[("kernel", "rows in blocks"), ("operations", &operations), ("rows", &rows), ("buffers", &buffers)],
     );
     cx.count("runs");
     names.iter().for_each(|_| cx.count("operations"));

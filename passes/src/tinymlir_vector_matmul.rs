@@ -64,7 +64,8 @@ fn run(cx: &PassCx, module: Op) -> PassResult {
                 cx.count("declined");
             }
             Ok(product) => {
-                cx.passed(op, &format!("becomes tiles of {} x {} in registers", product.rows, product.width()));
+                let message = format!("becomes tiles of {} x {} in registers", product.rows, product.width());
+                cx.passed_with(op, &message, &[("kernel", "tiles in registers")]);
                 cx.count("loops");
                 cx.check(op, product.emit(module, op, &mut functions))?;
                 op.erase();

@@ -8,23 +8,26 @@ use crate::{
 use serde_json::{Value, json};
 
 const WIDTH: f64 = 1200.0;
-/// Of the highest lane.
+/// Of a lane.
 const HEIGHT: f64 = 420.0;
-/// Of one with few bytes.
+/// Of a lane of one buffer beside an arena.
 const LEAST: f64 = 64.0;
 /// Between lanes, for the name of the next.
 const GAP: f64 = 44.0;
 
 /// What the page's template draws.
 pub fn picture(plan: &Plan) -> Value {
-    let most = plan.lanes.iter().map(|l| l.extent).max().unwrap_or(1).max(1) as f64;
     let mut top = 0.0;
     let lanes: Vec<Value> = plan
         .lanes
         .iter()
         .map(|lane| {
             top += GAP;
-            let height = (HEIGHT * lane.extent as f64 / most).max(LEAST);
+            // Beside an arena, as high as it takes to tell the others apart: each lane has its own scale.
+            let height = match lane.arena {
+                None if plan.has_arena() => (LEAST * lane.buffers.len() as f64).min(HEIGHT / 2.0),
+                _ => HEIGHT,
+            };
             let drawn = draw(plan, lane, top, height);
             top += height;
             drawn

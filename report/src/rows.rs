@@ -149,10 +149,17 @@ fn of_operations(recording: &Recording) -> Vec<Row> {
             let said = recording.remarks.iter();
             said.filter(|(r, at)| recording.sources.meet(cost.source, *at) && r.message.starts_with(&named))
         };
+        // What stands for several operations has the places of all.
+        let among = || {
+            recording.remarks.iter().find(|(r, at)| {
+                r.kind == "passed" && r.facts.contains_key("kernel") && recording.sources.contains(*at, cost.source)
+            })
+        };
         // Of passes that left it, the last one had the last word.
-        let remark = about().find(|(r, _)| r.kind == "passed").or_else(|| about().next_back());
+        let remark = about().find(|(r, _)| r.kind == "passed").or_else(among).or_else(|| about().next_back());
         let fact = |name: &str| remark.and_then(|(r, _)| r.facts.get(name)).and_then(|v| v.as_str()).map(str::to_owned);
-        let missed = remark.filter(|(r, _)| r.kind == "missed").map(|(r, _)| r.message.clone());
+        // Without the operation, which has a column.
+        let said = remark.map(|(r, _)| r.message.split_once("' ").map_or(&*r.message, |(_, said)| said).to_owned());
         let row = Row {
             kernel: fact("kernel").unwrap_or_else(|| if cost.family == "move" { "copy loop" } else { "loops" }.into()),
             count: 1,
@@ -160,7 +167,7 @@ fn of_operations(recording: &Recording) -> Vec<Row> {
             place: place(recording, cost.source),
             sources: vec![cost.source],
             shapes: cost.shapes.clone(),
-            why: fact("why").or(missed).unwrap_or_default(),
+            why: fact("why").or(said).unwrap_or_default(),
             remark: remark.map(|(r, _)| r.message.clone()).unwrap_or_default(),
             flops: cost.flops,
             bytes: cost.bytes,

@@ -317,3 +317,17 @@ fn a_browser_shows_searches_unfolds_and_follows() {
     }
     assert!(out["kernels"] == true && out["back"].as_u64() > Some(0) && out["timeline"].as_u64() > Some(0), "{out}");
 }
+
+#[test]
+fn operations_that_a_pass_joined_are_told_apart_from_loops() {
+    const FEW_ROWS: &str = "func.func @f(%a: memref<4x128xf32>, %b: memref<128x128xf32>, %c: memref<4x128xf32>) {
+  linalg.matmul ins(%a, %b : memref<4x128xf32>, memref<128x128xf32>) outs(%c : memref<4x128xf32>)
+  return
+}
+";
+    let folder = tempfile::tempdir().unwrap();
+    let stages = &[("products", "tinymlir-vector-matmul{vector-bits=256 most-rows=64}")];
+    let page = std::fs::read_to_string(page_of(FEW_ROWS, folder.path(), stages, None)).unwrap();
+    let row = between(&page, "<td class=\"name\">tiles in registers", "</tr>");
+    assert!(row.contains("linalg.matmul") && row.contains("becomes tiles of 4 x "), "{row}");
+}
