@@ -166,6 +166,13 @@ bool tmAttributeIsMissingResource(MlirAttribute a) {
   auto resource = dyn_cast<DenseResourceElementsAttr>(unwrap(a));
   return resource && !resource.getRawHandle().getBlob();
 }
+MlirStringRef tmAttributeResource(MlirAttribute a) {
+  auto resource = dyn_cast<DenseResourceElementsAttr>(unwrap(a));
+  AsmResourceBlob *blob = resource ? resource.getRawHandle().getBlob() : nullptr;
+  if (!blob)
+    return mlirStringRefCreate(nullptr, 0);
+  return mlirStringRefCreate(blob->getData().data(), blob->getData().size());
+}
 bool tmLocationFile(MlirLocation l, MlirStringRef *file, unsigned *line, unsigned *column) {
   bool found = false;
   unwrap(l)->walk([&](Location inner) {

@@ -87,6 +87,9 @@ bool tmLocationFile(MlirLocation location, MlirStringRef *file, unsigned *line, 
 // Whether it is a dense_resource whose elements the file does not hold.
 bool tmAttributeIsMissingResource(MlirAttribute attribute);
 
+// The bytes of a dense_resource, which the context keeps; no data where it is none or the file does not hold it.
+MlirStringRef tmAttributeResource(MlirAttribute attribute);
+
 // linalg
 bool tmLinalgFuse(MlirOperation root);
 bool tmLinalgDecompose(MlirOperation root);

@@ -154,6 +154,9 @@ impl Member {
         if maps.len() != operands.len() || outs.is_empty() {
             return Err("its operands have no maps".into());
         }
+        if operands.iter().any(|v| v.ty().shape().is_some_and(|shape| shape.contains(&Some(0)))) {
+            return Err("an operand has no elements".into());
+        }
         let body: Vec<Op> = op.walk().into_iter().skip(1).collect();
         let plain = |o: &Op| {
             let names = ["linalg.index", "linalg.yield", "memref.load", "memref.dim", "cf.assert"];

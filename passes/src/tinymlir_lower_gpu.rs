@@ -99,8 +99,10 @@ fn run(cx: &PassCx, module: Op) -> PassResult {
         modules.iter().filter(|m| m.attr("targets").is_none()).filter_map(|m| m.symbol()).collect();
     if !untargeted.is_empty() {
         let features = if features.is_empty() { String::new() } else { format!(" features={features}") };
-        // A regular expression over names that are made of word characters, '$', '.' and '-'.
-        let names = untargeted.join("|").replace('$', "[$]").replace('.', "[.]");
+        // A regular expression, and an option's value, which ends at a space: other characters stand as any one.
+        let word =
+            |name: &String| name.chars().map(|c| if c.is_ascii_alphanumeric() || c == '_' { c } else { '.' }).collect();
+        let names = untargeted.iter().map(word).collect::<Vec<String>>().join("|");
         cx.run_pipeline(&format!("nvvm-attach-target{{module=^({names})$ chip={chip}{features} O=3}}"), module)?;
     }
     narrow_exponents(cx, module)?;

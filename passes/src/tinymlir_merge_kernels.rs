@@ -4,7 +4,8 @@
 //! `tinymlir.kernel`), moves every kernel into `@kernels`, drops those whose text occurred before (twelve equal layers
 //! share theirs), and renames them: `matmul_2d_f32` after its template, `add_mul_exp_64x256_f32` after the operations in
 //! it and the buffer that it writes. Names are valid PTX identifiers. One module halves lowering and cuts the driver's work.
-//! A gpu.module with the attribute `tinymlir.keep`, or with attributes that outlining does not set, is left alone.
+//! A gpu.module with the attribute `tinymlir.keep`, with attributes that outlining does not set, or with kernels in the LLVM
+//! dialect is left alone.
 
 use crate::ir::{Attr, Failed, Op, Pass, PassCx, PassResult};
 use mlir_sys::*;
@@ -28,7 +29,7 @@ fn run(cx: &PassCx, module: Op) -> PassResult {
     let outlined: Vec<_> = module
         .body()
         .into_iter()
-        .filter(|m| m.is("gpu.module") && m.attr(KEEP).is_none() && m.attr("targets").is_none())
+        .filter(|m| m.is("gpu.module") && m.attr(KEEP).is_none() && m.attr("targets").is_none() && !is_lowered(*m))
         .collect();
     if outlined.is_empty() {
         return Ok(());
@@ -71,6 +72,12 @@ fn run(cx: &PassCx, module: Op) -> PassResult {
     }
     outlined.into_iter().for_each(|m| m.erase());
     Ok(())
+}
+
+/// Whether a gpu.module has a kernel in the LLVM dialect.
+fn is_lowered(module: Op) -> bool {
+    let kernel = |op: &Op| ["gpu.kernel", "nvvm.kernel"].iter().any(|name| op.attr(name).is_some());
+    module.body().iter().any(|op| op.is("llvm.func") && kernel(op))
 }
 
 /// The gpu.module and the kernel of a launch.

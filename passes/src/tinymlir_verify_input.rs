@@ -2,6 +2,8 @@
 //!
 //! - A constant whose elements are not in the file: IR that was printed with large constants left out still parses, and
 //!   upstream finds out when it translates to LLVM IR.
+//! - A constant whose resource has more or fewer bytes than its type takes. Booleans are taken out of their resource: upstream
+//!   translates none there.
 //! - A tensor with an encoding, such as a sparse one: everything after would take it for dense.
 //! - A constant with more bytes than the machine has memory.
 //! - `ml_program.global` of anything but a tensor, at which upstream's bufferization ends the program.
@@ -40,10 +42,10 @@ fn run(cx: &PassCx, module: Op) -> PassResult {
                 cx.error(op, "with functions is inside of another module, which is not supported (give it alone)")
             );
         }
-        let missing = ["value", "values", "initial_value"]
-            .iter()
-            .filter_map(|name| op.attr(name))
-            .find(|a| a.is_missing_resource());
+        if let Err(fault) = resources(op) {
+            return Err(cx.error(op, &fault));
+        }
+        let missing = ELEMENTS.iter().filter_map(|name| op.attr(name)).find(|a| a.is_missing_resource());
         if let Some(missing) = missing {
             let name = missing.to_string();
             let name =
@@ -123,6 +125,26 @@ fn run(cx: &PassCx, module: Op) -> PassResult {
         }
     }
     result
+}
+
+/// The attributes that hold the elements of a constant or a global.
+const ELEMENTS: [&str; 3] = ["value", "values", "initial_value"];
+
+/// Whether the resources of a constant have as many bytes as its type says. Booleans are taken out of theirs, since upstream
+/// translates none there.
+fn resources(op: Op) -> Result<(), String> {
+    for name in ELEMENTS {
+        let Some((attr, bytes)) = op.attr(name).and_then(|attr| Some((attr, attr.resource_bytes()?))) else { continue };
+        if let Some(inline) = attr.inline_booleans() {
+            op.set_attr(name, inline);
+        } else if let Some(wanted) = self::bytes(attr.ty()).filter(|wanted| i64::try_from(bytes) != Ok(*wanted)) {
+            let ty = attr.ty();
+            return Err(format!(
+                "has a resource of {bytes} bytes where {ty} takes {wanted} (correct the type or the data)"
+            ));
+        }
+    }
+    Ok(())
 }
 
 fn is_small_float(ty: Type) -> bool {

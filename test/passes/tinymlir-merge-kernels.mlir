@@ -1,17 +1,19 @@
 // RUN: tinymlir-opt %s --tinymlir-merge-kernels | FileCheck %s
 
 // Equal kernels become one; one that differs gets another name; a template's kernel takes its template's name; a module
-// with a target of its own stays.
+// with a target of its own stays, and so does one whose kernels are in the LLVM dialect.
 // CHECK:       gpu.module @kernels {
 // CHECK:         gpu.func @exp_8_f32(
 // CHECK:         gpu.func @exp_8_f32_0(
 // CHECK:         gpu.func @matmul_2d_f32(
+// CHECK:       gpu.module @lowered
 // CHECK:       gpu.module @own
 // CHECK-LABEL: func.func @main(
 // CHECK:         gpu.launch_func @kernels::@exp_8_f32 blocks
 // CHECK:         gpu.launch_func @kernels::@exp_8_f32 blocks
 // CHECK:         gpu.launch_func @kernels::@exp_8_f32_0 blocks
 // CHECK:         gpu.launch_func @kernels::@matmul_2d_f32 blocks
+// CHECK:         gpu.launch_func @lowered::@nothing blocks
 // CHECK:         gpu.launch_func @own::@own blocks
 // CHECK-NOT:   tinymlir.kernel
 module attributes {gpu.container_module} {
@@ -47,6 +49,11 @@ module attributes {gpu.container_module} {
       gpu.return
     }
   }
+  gpu.module @lowered {
+    llvm.func @nothing() attributes {gpu.kernel, nvvm.kernel} {
+      llvm.return
+    }
+  }
   gpu.module @own [#nvvm.target<chip = "sm_80">] {
     gpu.func @own(%m: memref<8xf32>) kernel {
       gpu.return
@@ -63,6 +70,7 @@ module attributes {gpu.container_module} {
     gpu.launch_func @main_kernel_0::@main_kernel blocks in (%c1, %c1, %c1) threads in (%c1, %c1, %c1) args(%m : memref<8xf32>)
     gpu.launch_func @main_kernel_1::@main_kernel blocks in (%c1, %c1, %c1) threads in (%c1, %c1, %c1) args(%m : memref<8xf32>)
     call @matmul_2d_f32(%m) : (memref<8xf32>) -> ()
+    gpu.launch_func @lowered::@nothing blocks in (%c1, %c1, %c1) threads in (%c1, %c1, %c1)
     gpu.launch_func @own::@own blocks in (%c1, %c1, %c1) threads in (%c1, %c1, %c1) args(%m : memref<8xf32>)
     return
   }

@@ -296,3 +296,13 @@ func.func @checks(%x: memref<64xi32>) -> memref<64xi32> {
   }
   return %t : memref<64xi32>
 }
+
+// Nothing has rows without elements, and no view of them verifies.
+// CHECK-LABEL: func.func @empty(
+// CHECK-NOT:     scf.forall
+func.func @empty(%a: memref<4x6xi8>, %b: memref<6x0xi8>, %r: memref<4x0xi32>) {
+  %c0 = arith.constant 0 : i32
+  linalg.fill ins(%c0 : i32) outs(%r : memref<4x0xi32>)
+  linalg.quantized_matmul ins(%a, %b, %c0, %c0 : memref<4x6xi8>, memref<6x0xi8>, i32, i32) outs(%r : memref<4x0xi32>)
+  return
+}

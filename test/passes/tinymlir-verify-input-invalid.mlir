@@ -163,3 +163,19 @@ func.func @llvm.memcpy() {
 func.func @"a\00b"() {
   return
 }
+
+// -----
+
+func.func @short() -> tensor<5xf32> {
+  // expected-error @+1 {{'arith.constant' op has a resource of 5 bytes where tensor<5xf32> takes 20 (correct the type or the data)}}
+  %c = arith.constant dense_resource<short> : tensor<5xf32>
+  return %c : tensor<5xf32>
+}
+
+{-#
+  dialect_resources: {
+    builtin: {
+      short: "0x080000000100010100"
+    }
+  }
+#-}

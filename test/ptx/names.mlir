@@ -10,6 +10,12 @@
 // CHECK:     gpu.launch_func {{.*}} @own::@a_b_c
 // CHECK:     gpu.launch_func {{.*}} @own::@k_1
 module attributes {gpu.container_module} {
+  // The name of the module may hold a space, which ends the value of a pass's option.
+  gpu.module @"my module" {
+    gpu.func @in_it(%m: memref<8xf32>) kernel {
+      gpu.return
+    }
+  }
   gpu.module @own {
     func.func @"twice-it"(%a: f32) -> f32 attributes {no_inline} {
       %b = arith.addf %a, %a : f32
@@ -28,6 +34,7 @@ module attributes {gpu.container_module} {
   }
   func.func @main(%m: memref<8xf32>) {
     %c1 = arith.constant 1 : index
+    gpu.launch_func @"my module"::@in_it blocks in (%c1, %c1, %c1) threads in (%c1, %c1, %c1) args(%m : memref<8xf32>)
     gpu.launch_func @own::@"a-b.c" blocks in (%c1, %c1, %c1) threads in (%c1, %c1, %c1) args(%m : memref<8xf32>)
     gpu.launch_func @own::@"-1" blocks in (%c1, %c1, %c1) threads in (%c1, %c1, %c1) args(%m : memref<8xf32>)
     return

@@ -2,6 +2,7 @@
 
 use super::{Ctx, Type, handle, printed, string_ref, to_string};
 use mlir_sys::*;
+use std::ffi::c_int;
 
 handle! {
     /// An attribute; the context keeps it.
@@ -173,6 +174,32 @@ impl Attr {
     pub fn is_missing_resource(self) -> bool {
         // SAFETY: a live attribute.
         unsafe { super::pass::tmAttributeIsMissingResource(self.0) }
+    }
+    /// How many bytes the resource of a `dense_resource` has; `None` where it is none or the file does not hold it.
+    pub fn resource_bytes(self) -> Option<usize> {
+        // SAFETY: a live attribute.
+        let bytes = unsafe { super::pass::tmAttributeResource(self.0) };
+        (!bytes.data.is_null()).then_some(bytes.length)
+    }
+    /// The type of a typed attribute, such as elements.
+    pub fn ty(self) -> Type {
+        // SAFETY: a live attribute; one without a type has the type `none`.
+        Type(unsafe { mlirAttributeGetType(self.0) })
+    }
+    /// Booleans of a resource, one byte each, as an attribute that holds them itself; `None` where it is none of those.
+    pub fn inline_booleans(self) -> Option<Attr> {
+        let ty = self.ty();
+        let count = ty.shape()?.into_iter().try_fold(1usize, |n, size| n.checked_mul(usize::try_from(size?).ok()?))?;
+        if !ty.element()?.is("i1") || self.resource_bytes() != Some(count) {
+            return None;
+        }
+        // SAFETY: the resource has that many bytes, the type as many elements.
+        unsafe {
+            let bytes = super::pass::tmAttributeResource(self.0);
+            let bytes = std::slice::from_raw_parts(bytes.data.cast::<u8>(), bytes.length);
+            let values: Vec<c_int> = bytes.iter().map(|byte| c_int::from(*byte != 0)).collect();
+            Some(Attr(mlirDenseElementsAttrBoolGet(ty.0, values.len() as isize, values.as_ptr())))
+        }
     }
     /// The affine map in an affine map attribute.
     pub fn as_map(self) -> Option<AffineMap> {

@@ -310,6 +310,7 @@ unsafe extern "C" {
     -> bool;
     pub(super) fn tmLinalgIsLinalgOp(op: MlirOperation) -> bool;
     pub(super) fn tmAttributeIsMissingResource(attribute: MlirAttribute) -> bool;
+    pub(super) fn tmAttributeResource(attribute: MlirAttribute) -> MlirStringRef;
     pub(super) fn tmLinalgFuse(op: MlirOperation) -> bool;
     pub(super) fn tmLinalgDecompose(op: MlirOperation) -> bool;
     pub(super) fn tmRegisterExtensions(registry: MlirDialectRegistry);
