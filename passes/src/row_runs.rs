@@ -61,7 +61,7 @@ pub struct Cut {
 const LEAST: i64 = 512;
 /// The same that keep a block's buffers in the first cache.
 const LARGE: i64 = 4096;
-/// Iterations of inner loops that are too many for one thread.
+/// The most iterations of a row that may keep others from threads.
 const MOST_ALONE: i64 = 8192;
 /// Rows that are enough for any number of threads.
 const MANY: i64 = 64;
@@ -108,14 +108,44 @@ impl Access {
         if !(self.write || other.write) {
             return Ok(usize::MAX);
         }
-        if self.value == other.value {
-            return match self.aligned.min(other.aligned) {
+        let ((a, a_rows), (b, b_rows)) = (unshaped(self.value), unshaped(other.value));
+        if a == b {
+            let same = if self.value == other.value { usize::MAX } else { a_rows.min(b_rows) };
+            return match self.aligned.min(other.aligned).min(same) {
                 0 => Err("it takes what the run writes at other rows".into()),
                 rows => Ok(rows),
             };
         }
         if apart(self.value, other.value) { Ok(usize::MAX) } else { Err("two of its views may share memory".into()) }
     }
+}
+
+/// The buffer that a value is another shape of, and how many leading dimensions of both are the same.
+fn unshaped(mut value: Value) -> (Value, usize) {
+    let mut leading = usize::MAX;
+    while let Some(def) = value.def() {
+        let expanded = match def.name().as_str() {
+            "memref.expand_shape" => value.ty().shape(),
+            "memref.collapse_shape" => def.operand(0).ty().shape(),
+            _ => break,
+        };
+        let groups = def.attr("reassociation").and_then(|a| a.elements()).unwrap_or_default();
+        let sizes = groups.into_iter().map(|group| -> Vec<Option<i64>> {
+            let axes = group.elements().unwrap_or_default().into_iter().filter_map(|axis| axis.as_int());
+            axes.map(|axis| expanded.as_ref().and_then(|shape| *shape.get(axis as usize)?)).collect()
+        });
+        let (mut same, mut shifted) = (0, false);
+        for sizes in sizes {
+            if shifted || sizes.get(1..).is_none_or(|inner| inner.iter().any(|size| *size != Some(1))) {
+                break;
+            }
+            shifted = sizes.len() > 1;
+            same += 1;
+        }
+        leading = leading.min(same);
+        value = def.operand(0);
+    }
+    (value, leading)
 }
 
 /// Whether two buffers are known to share no memory.
@@ -247,9 +277,10 @@ impl Run {
         if member.asserts && self.members.iter().any(|m| m.asserts) {
             return Err("another operation checks something too".into());
         }
-        let many = |sizes: &[Vec<Size>]| count(sizes).is_none_or(|n| n >= MANY);
-        if many(known) && !many(&known[..rows]) {
-            return Err("fewer rows are common to all than threads could share".into());
+        let rows_of = |rows: usize| count(&known[..rows]).unwrap_or(i64::MAX);
+        let fewer = rows_of(rows) == 1 || rows_of(rows) < MANY && rows_of(known.len()) >= MANY;
+        if fewer && self.members.iter().chain([&member]).any(|m| m.work(rows) > MOST_ALONE) {
+            return Err("the rows common to all are too few and long to be shared among threads".into());
         }
         if first {
             self.sizes = member.sizes.clone();
@@ -265,8 +296,8 @@ impl Run {
         self.members.push(member);
         Ok(())
     }
-    /// How the rows are cut; the reason where one thread would have all of much work.
-    pub fn cut(&self) -> Result<Cut, String> {
+    /// How the rows are cut.
+    pub fn cut(&self) -> Cut {
         let size = |row: usize| self.size(row);
         let work = |rows: usize| self.members.iter().map(|m| m.work(rows)).max().unwrap_or(1).max(1);
         let mut rows = self.sizes.len();
@@ -282,11 +313,7 @@ impl Run {
             Some(size) => (wanted..=2 * wanted).find(|block| size % block == 0).unwrap_or(wanted),
             None => wanted,
         };
-        let alone = count(&self.sizes[..rows]).is_some_and(|n| n <= block);
-        if alone && work(rows).saturating_mul(block) > MOST_ALONE {
-            return Err("there is one block of rows, which threads could not share".into());
-        }
-        Ok(Cut { rows, block })
+        Cut { rows, block }
     }
     /// The size of a row, where it is known.
     pub fn size(&self, row: usize) -> Option<i64> {

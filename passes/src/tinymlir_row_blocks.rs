@@ -7,12 +7,14 @@
 //!
 //! Rows are the outer parallel loops that index the leading dimensions of all that the run writes, and of what other members
 //! read of that, in order; their sizes must be equal, statically or as values. What the run does not write may be indexed in
-//! any way but by an expression that has a row in it, such as a sum. Views and allocations between members come before the loop.
+//! any way but by an expression that has a row in it, such as a sum. A buffer may be of another shape to one member than to
+//! another if its leading dimensions are the same. Views and allocations between members come before the loop.
 //! What is computed for an element stays as it was.
 //!
 //! Runs on bufferized functions once products are gone, before loops are outlined; products that are left stay. A run ends,
 //! with a remark, at an operation that reads what the run writes at other rows, reduces rows, writes through another view of the same
-//! memory or to an argument that may be another one, or has other rows; operations in parallel loops stay as they are.
+//! memory or to an argument that may be another one, has other rows, or leaves so few that threads would have none. Operations
+//! in parallel loops stay as they are.
 
 use crate::{
     device::{leaves_memory_alone, on_host},
@@ -75,14 +77,8 @@ fn blocks(op: Op) -> Vec<Block> {
 
 /// Replaces a run by a loop. Returns the buffers that became as large as a block: only their deallocations are left.
 fn emit(cx: &PassCx, run: &Run) -> Result<Vec<Value>, Failed> {
-    let [first, .., last] = &run.members[..] else { return Ok(vec![]) };
-    let cut = match run.cut() {
-        Ok(cut) => cut,
-        Err(reason) => {
-            cx.missed(first.op, &format!("starts a run of {} operations that stay: {reason}", run.members.len()));
-            return Ok(vec![]);
-        }
-    };
+    let [_, .., last] = &run.members[..] else { return Ok(vec![]) };
+    let cut = run.cut();
     let shrunk = shrunk(run, &cut);
     let forall = cx.check(last.op, Blocks { run, cut: &cut, shrunk: &shrunk }.emit())?;
     let names: Vec<String> = run.members.iter().map(|m| m.op.name()).collect();

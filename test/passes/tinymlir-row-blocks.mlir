@@ -223,6 +223,48 @@ func.func @shifted(%x: memref<64x64xf32>) -> memref<64x64xf32> {
   return %out : memref<64x64xf32>
 }
 
+// Another shape of a buffer has the same rows where only what is inside of them differs.
+// CHECK-LABEL: func.func @heads(
+// CHECK:         scf.forall (%[[I:.*]]) in (64) {
+// CHECK-DAG:       memref.subview %{{.*}}[%[[I]], 0] [1, 768] [1, 1]
+// CHECK-DAG:       memref.subview %{{.*}}[%[[I]], 0, 0] [1, 12, 64] [1, 1, 1]
+// CHECK-COUNT-2:   linalg.exp
+func.func @heads(%x: memref<64x768xf32>) -> memref<64x12x64xf32> {
+  %t = memref.alloc() : memref<64x768xf32>
+  %out = memref.alloc() : memref<64x12x64xf32>
+  %heads = memref.expand_shape %t [[0], [1, 2]] output_shape [64, 12, 64] : memref<64x768xf32> into memref<64x12x64xf32>
+  linalg.exp ins(%x : memref<64x768xf32>) outs(%t : memref<64x768xf32>)
+  linalg.exp ins(%heads : memref<64x12x64xf32>) outs(%out : memref<64x12x64xf32>)
+  return %out : memref<64x12x64xf32>
+}
+
+// Ones do not count.
+// CHECK-LABEL: func.func @ones(
+// CHECK:         scf.forall ({{.*}}) in (64) {
+// CHECK-COUNT-2:   linalg.exp
+func.func @ones(%x: memref<64x768xf32>) -> memref<64x1x768xf32> {
+  %t = memref.alloc() : memref<64x768xf32>
+  %out = memref.alloc() : memref<64x1x768xf32>
+  %batch = memref.expand_shape %t [[0, 1], [2]] output_shape [64, 1, 768] : memref<64x768xf32> into memref<64x1x768xf32>
+  linalg.exp ins(%x : memref<64x768xf32>) outs(%t : memref<64x768xf32>)
+  linalg.exp ins(%batch : memref<64x1x768xf32>) outs(%out : memref<64x1x768xf32>)
+  return %out : memref<64x1x768xf32>
+}
+
+// Reshapes that cut dimensions anew are not followed.
+// CHECK-LABEL: func.func @reshaped(
+// CHECK-NOT:     scf.forall
+// REMARK: remark: [Missed] {{.*}}'linalg.exp' ends a run over the same rows: it takes what the run writes at other rows
+func.func @reshaped(%x: memref<64x12x64xf32>) -> memref<64x768xf32> {
+  %t = memref.alloc() : memref<64x12x64xf32>
+  %out = memref.alloc() : memref<64x768xf32>
+  %flat = memref.collapse_shape %t [[0, 1, 2]] : memref<64x12x64xf32> into memref<49152xf32>
+  %rows = memref.expand_shape %flat [[0, 1]] output_shape [64, 768] : memref<49152xf32> into memref<64x768xf32>
+  linalg.exp ins(%x : memref<64x12x64xf32>) outs(%t : memref<64x12x64xf32>)
+  linalg.exp ins(%rows : memref<64x768xf32>) outs(%out : memref<64x768xf32>)
+  return %out : memref<64x768xf32>
+}
+
 // A caller may pass memory that overlaps.
 // CHECK-LABEL: func.func @arguments(
 // CHECK-NOT:     scf.forall
@@ -250,7 +292,7 @@ func.func @sizes(%x: memref<?x64xf32>, %y: memref<?x64xf32>, %n: index, %m: inde
 // A single row of many columns would be one thread's.
 // CHECK-LABEL: func.func @one_row(
 // CHECK-NOT:     scf.forall
-// REMARK: remark: [Missed] {{.*}}'linalg.fill' starts a run of 2 operations that stay: there is one block of rows, which threads could not share
+// REMARK: remark: [Missed] {{.*}}'linalg.generic' ends a run over the same rows: the rows common to all are too few and long to be shared among threads
 func.func @one_row(%x: memref<1x100000xf32>) -> memref<1xf32> {
   %zero = arith.constant 0.0 : f32
   %sum = memref.alloc() : memref<1xf32>
@@ -260,6 +302,25 @@ func.func @one_row(%x: memref<1x100000xf32>) -> memref<1xf32> {
     %0 = arith.addf %a, %o : f32
     linalg.yield %0 : f32
   }
+  return %sum : memref<1xf32>
+}
+
+// A short one is soon done: no buffers, one loop.
+// CHECK-LABEL: func.func @short_row(
+// CHECK:         scf.forall ({{.*}}) in (1) {
+// CHECK:           memref.alloca() {{.*}} : memref<1x768xf32>
+func.func @short_row(%x: memref<1x768xf32>) -> memref<1xf32> {
+  %zero = arith.constant 0.0 : f32
+  %t = memref.alloc() : memref<1x768xf32>
+  %sum = memref.alloc() : memref<1xf32>
+  linalg.exp ins(%x : memref<1x768xf32>) outs(%t : memref<1x768xf32>)
+  linalg.fill ins(%zero : f32) outs(%sum : memref<1xf32>)
+  linalg.generic {indexing_maps = [#id, #row], iterator_types = ["parallel", "reduction"]} ins(%t : memref<1x768xf32>) outs(%sum : memref<1xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %0 = arith.addf %a, %o : f32
+    linalg.yield %0 : f32
+  }
+  memref.dealloc %t : memref<1x768xf32>
   return %sum : memref<1xf32>
 }
 
