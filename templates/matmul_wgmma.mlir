@@ -23,6 +23,7 @@
 #tile_rows = 128 : index
 #tile_columns = 256 : index
 #column_groups = 32 : index
+#pair_groups = 16 : index
 #boxes_b = 4 : index
 #stages = 4 : index
 #stage_bytes = 49152 : index
@@ -34,8 +35,12 @@
 #accumulate = true
 #grouped = false
 #pairs = true
+// Whether columns of 2 bytes are exchanged between two threads, so that each stores four neighbours.
+#quads = false
 // Bytes of two neighbouring elements of C and of what the epilogue reads.
 #out_pair = 4 : i64
+#out_quad = 8 : i64
+!pair_bits = i32
 #x_pair = 8 : i64
 #y_pair = 8 : i64
 // Whether the warps that ask for slices give registers to those that multiply: they must be a whole warpgroup.
@@ -110,6 +115,66 @@ gpu.module @matmul_wgmma_kernels {
     return %d : i64
   }
 
+  // A column's group and its place there.
+  func.func private @column(%q: index, %width: index) -> (index, index) {
+    %c0 = arith.constant 0 : index
+    %grouped = arith.constant #grouped
+    %group = scf.if %grouped -> (index) {
+      %g = arith.divui %q, %width : index
+      scf.yield %g : index
+    } else {
+      scf.yield %c0 : index
+    }
+    %first = arith.muli %group, %width : index
+    %place = arith.subi %q, %first : index
+    return %group, %place : index, index
+  }
+
+  // What is stored in columns %q and the next of row %r: of sums %at and the next. Anything where they lie outside of C.
+  func.func private @values(%sums: !sums_vector, %at: index, %C: !out, %X: !x_view, %Y: !y_view, %batch: index, %slab: index,
+      %r: index, %q: index, %r_in: i1, %n: index) -> vector<2x!out_elem> {
+    %c3 = arith.constant 3 : index
+    %accumulate = arith.constant #accumulate
+    %width = memref.dim %C, %c3 : !out
+    %q_in = arith.cmpi ult, %q, %n : index
+    %in = arith.andi %r_in, %q_in : i1
+    %result = scf.if %in -> (vector<2x!out_elem>) {
+      %old = scf.if %accumulate -> (vector<2x!out_elem>) {
+        %group, %place = func.call @column(%q, %width) : (index, index) -> (index, index)
+        %o = vector.load %C[%slab, %r, %group, %place] {alignment = #out_pair} : !out, vector<2x!out_elem>
+        scf.yield %o : vector<2x!out_elem>
+      } else {
+        %o = ub.poison : vector<2x!out_elem>
+        scf.yield %o : vector<2x!out_elem>
+      }
+      %x = vector.load %X[%batch, %r, %q] {alignment = #x_pair} : !x_view, vector<2x!x_elem>
+      %y = vector.load %Y[%batch, %r, %q] {alignment = #y_pair} : !y_view, vector<2x!y_elem>
+      %none = ub.poison : vector<2x!out_elem>
+      %done = affine.for %u = 0 to 2 iter_args(%d = %none) -> (vector<2x!out_elem>) {
+        %at_u = affine.apply affine_map<(a, u) -> (a + u)>(%at, %u)
+        %s = vector.extract %sums[%at_u] : f32 from !sums_vector
+        %total = scf.if %accumulate -> (f32) {
+          %ou = vector.extract %old[%u] : !out_elem from vector<2x!out_elem>
+          %of = func.call @old(%ou) : (!out_elem) -> f32
+          %t = arith.addf %s, %of : f32
+          scf.yield %t : f32
+        } else {
+          scf.yield %s : f32
+        }
+        %xu = vector.extract %x[%u] : !x_elem from vector<2x!x_elem>
+        %yu = vector.extract %y[%u] : !y_elem from vector<2x!y_elem>
+        %e = func.call @epilogue(%total, %xu, %yu) : (f32, !x_elem, !y_elem) -> !out_elem
+        %d1 = vector.insert %e, %d[%u] : !out_elem into vector<2x!out_elem>
+        affine.yield %d1 : vector<2x!out_elem>
+      }
+      scf.yield %done : vector<2x!out_elem>
+    } else {
+      %none = ub.poison : vector<2x!out_elem>
+      scf.yield %none : vector<2x!out_elem>
+    }
+    return %result : vector<2x!out_elem>
+  }
+
   gpu.func @matmul_wgmma(%a_map_address: !llvm.ptr, %b_map_address: !llvm.ptr, %C: !out, %X: !x_view, %Y: !y_view,
       %batches: index, %m: index, %n: index, %k_all: index, %splits: index, %chunk: index)
       kernel attributes {known_block_size = #block, nvvm.minctasm = #min_blocks} {
@@ -117,6 +182,7 @@ gpu.module @matmul_wgmma_kernels {
     %b_map = builtin.unrealized_conversion_cast %b_map_address : !llvm.ptr to !map
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index
+    %c2 = arith.constant 2 : index
     %c4 = arith.constant 4 : index
     %c32 = arith.constant 32 : index
     %c64 = arith.constant 64 : index
@@ -267,76 +333,73 @@ gpu.module @matmul_wgmma_kernels {
         llvm.store %res#0, %spread : !sums, !llvm.ptr
         %v = llvm.load %spread : !llvm.ptr -> !sums_vector
         %accumulate = arith.constant #accumulate
-        %grouped = arith.constant #grouped
         %pairs = arith.constant #pairs
         %column_groups = arith.constant #column_groups
+        %pair_groups = arith.constant #pair_groups
         %c3 = arith.constant 3 : index
         %width = memref.dim %C, %c3 : !out
+        %quads = arith.constant #quads
         affine.for %h = 0 to 2 {
           %r = affine.apply affine_map<(o, r, h) -> (o + r + 8 * h)>(%row0, %my_row, %h)
           %r_in = arith.cmpi ult, %r, %m : index
-          scf.if %r_in {
+          scf.if %quads {
+            // Of two groups of 8 columns an even thread stores four columns of the first, an odd one of the second.
+            %lane_odd = arith.remui %lane, %c2 : index
+            %odd = arith.cmpi eq, %lane_odd, %c1 : index
+            affine.for %i = 0 to %pair_groups {
+              %q0 = affine.apply affine_map<(o, l, i) -> (o + 2 * l + 16 * i)>(%col0, %lane_col, %i)
+              %q1 = affine.apply affine_map<(q) -> (q + 8)>(%q0)
+              %at0 = affine.apply affine_map<(i, h) -> (8 * i + 2 * h)>(%i, %h)
+              %at1 = affine.apply affine_map<(i, h) -> (8 * i + 2 * h + 4)>(%i, %h)
+              %first = func.call @values(%v, %at0, %C, %X, %Y, %batch, %slab, %r, %q0, %r_in, %n)
+                  : (!sums_vector, index, !out, !x_view, !y_view, index, index, index, index, i1, index) -> vector<2x!out_elem>
+              %second = func.call @values(%v, %at1, %C, %X, %Y, %batch, %slab, %r, %q1, %r_in, %n)
+                  : (!sums_vector, index, !out, !x_view, !y_view, index, index, index, index, i1, index) -> vector<2x!out_elem>
+              %first_bits = vector.bitcast %first : vector<2x!out_elem> to vector<1x!pair_bits>
+              %second_bits = vector.bitcast %second : vector<2x!out_elem> to vector<1x!pair_bits>
+              %f = vector.extract %first_bits[0] : !pair_bits from vector<1x!pair_bits>
+              %g = vector.extract %second_bits[0] : !pair_bits from vector<1x!pair_bits>
+              %sent = arith.select %odd, %f, %g : !pair_bits
+              %one_lane = arith.constant 1 : i32
+              %all_lanes = arith.constant 32 : i32
+              %got, %valid = gpu.shuffle xor %sent, %one_lane, %all_lanes : !pair_bits
+              %left = arith.select %odd, %got, %f : !pair_bits
+              %right = arith.select %odd, %g, %got : !pair_bits
+              %both = vector.from_elements %left, %right : vector<2x!pair_bits>
+              %four = vector.bitcast %both : vector<2x!pair_bits> to vector<4x!out_elem>
+              %lane_pair = arith.divui %lane_col, %c2 : index
+              %q = affine.apply affine_map<(o, p, d, i) -> (o + 4 * p + 8 * d + 16 * i)>(%col0, %lane_pair, %lane_odd, %i)
+              %q_in = arith.cmpi ult, %q, %n : index
+              %in = arith.andi %r_in, %q_in : i1
+              scf.if %in {
+                %group, %place = func.call @column(%q, %width) : (index, index) -> (index, index)
+                vector.store %four, %C[%slab, %r, %group, %place] {alignment = #out_quad} : !out, vector<4x!out_elem>
+              }
+            }
+          } else {
             affine.for %j = 0 to %column_groups {
               %q0 = affine.apply affine_map<(o, l, j) -> (o + 2 * l + 8 * j)>(%col0, %lane_col, %j)
               %at0 = affine.apply affine_map<(j, h) -> (4 * j + 2 * h)>(%j, %h)
-              %at1 = affine.apply affine_map<(j, h) -> (4 * j + 2 * h + 1)>(%j, %h)
               scf.if %pairs {
+                %done = func.call @values(%v, %at0, %C, %X, %Y, %batch, %slab, %r, %q0, %r_in, %n)
+                    : (!sums_vector, index, !out, !x_view, !y_view, index, index, index, index, i1, index) -> vector<2x!out_elem>
                 %q_in = arith.cmpi ult, %q0, %n : index
-                scf.if %q_in {
-                  %group = scf.if %grouped -> (index) {
-                    %g = arith.divui %q0, %width : index
-                    scf.yield %g : index
-                  } else {
-                    scf.yield %c0 : index
-                  }
-                  %first = arith.muli %group, %width : index
-                  %q = arith.subi %q0, %first : index
-                  %old = scf.if %accumulate -> (vector<2x!out_elem>) {
-                    %o = vector.load %C[%slab, %r, %group, %q] {alignment = #out_pair} : !out, vector<2x!out_elem>
-                    scf.yield %o : vector<2x!out_elem>
-                  } else {
-                    %o = ub.poison : vector<2x!out_elem>
-                    scf.yield %o : vector<2x!out_elem>
-                  }
-                  %x = vector.load %X[%batch, %r, %q0] {alignment = #x_pair} : !x_view, vector<2x!x_elem>
-                  %y = vector.load %Y[%batch, %r, %q0] {alignment = #y_pair} : !y_view, vector<2x!y_elem>
-                  %none = ub.poison : vector<2x!out_elem>
-                  %done = affine.for %u = 0 to 2 iter_args(%d = %none) -> (vector<2x!out_elem>) {
-                    %at = affine.apply affine_map<(a, u) -> (a + u)>(%at0, %u)
-                    %s = vector.extract %v[%at] : f32 from !sums_vector
-                    %total = scf.if %accumulate -> (f32) {
-                      %ou = vector.extract %old[%u] : !out_elem from vector<2x!out_elem>
-                      %of = func.call @old(%ou) : (!out_elem) -> f32
-                      %t = arith.addf %s, %of : f32
-                      scf.yield %t : f32
-                    } else {
-                      scf.yield %s : f32
-                    }
-                    %xu = vector.extract %x[%u] : !x_elem from vector<2x!x_elem>
-                    %yu = vector.extract %y[%u] : !y_elem from vector<2x!y_elem>
-                    %e = func.call @epilogue(%total, %xu, %yu) : (f32, !x_elem, !y_elem) -> !out_elem
-                    %d1 = vector.insert %e, %d[%u] : !out_elem into vector<2x!out_elem>
-                    affine.yield %d1 : vector<2x!out_elem>
-                  }
-                  vector.store %done, %C[%slab, %r, %group, %q] {alignment = #out_pair} : !out, vector<2x!out_elem>
+                %in = arith.andi %r_in, %q_in : i1
+                scf.if %in {
+                  %group, %place = func.call @column(%q0, %width) : (index, index) -> (index, index)
+                  vector.store %done, %C[%slab, %r, %group, %place] {alignment = #out_pair} : !out, vector<2x!out_elem>
                 }
               } else {
                 affine.for %u = 0 to 2 {
                   %at = affine.apply affine_map<(a, u) -> (a + u)>(%at0, %u)
                   %qu = affine.apply affine_map<(q, u) -> (q + u)>(%q0, %u)
                   %q_in = arith.cmpi ult, %qu, %n : index
-                  scf.if %q_in {
-                    %group = scf.if %grouped -> (index) {
-                      %g = arith.divui %qu, %width : index
-                      scf.yield %g : index
-                    } else {
-                      scf.yield %c0 : index
-                    }
-                    %first = arith.muli %group, %width : index
-                    %q = arith.subi %qu, %first : index
+                  %in = arith.andi %r_in, %q_in : i1
+                  scf.if %in {
+                    %group, %place = func.call @column(%qu, %width) : (index, index) -> (index, index)
                     %s = vector.extract %v[%at] : f32 from !sums_vector
                     %total = scf.if %accumulate -> (f32) {
-                      %o = memref.load %C[%slab, %r, %group, %q] : !out
+                      %o = memref.load %C[%slab, %r, %group, %place] : !out
                       %of = func.call @old(%o) : (!out_elem) -> f32
                       %t = arith.addf %s, %of : f32
                       scf.yield %t : f32
@@ -346,7 +409,7 @@ gpu.module @matmul_wgmma_kernels {
                     %x = memref.load %X[%batch, %r, %qu] : !x_view
                     %y = memref.load %Y[%batch, %r, %qu] : !y_view
                     %e = func.call @epilogue(%total, %x, %y) : (f32, !x_elem, !y_elem) -> !out_elem
-                    memref.store %e, %C[%slab, %r, %group, %q] : !out
+                    memref.store %e, %C[%slab, %r, %group, %place] : !out
                   }
                 }
               }

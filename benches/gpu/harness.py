@@ -22,11 +22,13 @@ class Module:
     def __init__(self, name):
         torch.zeros(1, device="cuda")  # makes the context
         with open(os.path.join(OUT, name + ".ptx"), "rb") as file:
-            self.module = check(driver.cuModuleLoadData(file.read() + b"\0"))
+            code = file.read()
+        self.text = code.decode()
+        self.module = check(driver.cuModuleLoadData(code + b"\0"))
         self.functions = {}
 
-    def launch(self, kernel, grid, block, arguments):
-        """Arguments: View (a memref descriptor) or int (an index)."""
+    def launch(self, kernel, grid, block, arguments, shared=0):
+        """Arguments: View (a memref descriptor) or int (an index); `shared` is bytes of dynamic shared memory."""
         if kernel not in self.functions:
             self.functions[kernel] = check(driver.cuModuleGetFunction(self.module, kernel.encode()))
         values = []
@@ -34,7 +36,7 @@ class Module:
             values += argument.words() if isinstance(argument, View) else [argument]
         stream = torch.cuda.current_stream().cuda_stream
         packed = (tuple(values), (ctypes.c_int64,) * len(values))
-        check(driver.cuLaunchKernel(self.functions[kernel], grid, 1, 1, block, 1, 1, 0, stream, packed, 0))
+        check(driver.cuLaunchKernel(self.functions[kernel], grid, 1, 1, block, 1, 1, shared, stream, packed, 0))
 
 
 class View:

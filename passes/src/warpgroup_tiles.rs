@@ -67,6 +67,7 @@ impl Warpgroups {
             ("#tile_rows", index(64 * self.consumers)),
             ("#tile_columns", index(self.columns)),
             ("#column_groups", index(self.columns / 8)),
+            ("#pair_groups", index(self.columns / 16)),
             ("#boxes_b", index(boxes)),
             ("#stages", index(self.stages)),
             ("#stage_bytes", index(bytes)),

@@ -23,6 +23,7 @@ pub struct Call {
     sum: String,
     along_k: bool,
     pairs: bool,
+    quads: bool,
     tile: Warpgroups,
 }
 
@@ -67,10 +68,16 @@ impl Call {
             && target.inner.0 % 2 == 0
             && even(target.offset, &[target.batch.1, target.row.1, target.group.1], target.buffer)
             && epilogue.iter().flat_map(|e| &e.extras).all(|(x, _)| even(x.offset, &x.strides[..2], x.buffer));
+        // Four neighbours at once where they are 8 bytes and a row begins at a multiple of them.
+        let quads = pairs
+            && self::element(target.buffer) != "f32"
+            && [n, target.inner.0, target.offset, target.batch.1, target.row.1, target.group.1]
+                .iter()
+                .all(|s| s % 4 == 0);
         let f32 = self::element(target.buffer) == "f32" && epilogue.as_ref().is_none_or(|e| e.is_f32());
         let (tile, splits) = warpgroups(single, f32, size);
         let work = Work { op, size, a, b, target, fill, epilogue, splits };
-        Ok(Some(Call { work, element, sum, along_k, pairs, tile }))
+        Ok(Some(Call { work, element, sum, along_k, pairs, quads, tile }))
     }
 
     /// Replaces the product, and what joins it, by the call.
@@ -107,6 +114,9 @@ impl Call {
             ("#accumulate", (!split && self.work.fill.is_none()).to_string()),
             ("#grouped", (!split && self.work.target.group.0 > 1).to_string()),
             ("#pairs", (if split { n % 2 == 0 } else { self.pairs }).to_string()),
+            ("#quads", (!split && self.quads).to_string()),
+            ("#out_quad", format!("{} : i64", 4 * bytes(&out_element))),
+            ("!pair_bits", if out_element == "f32" { "i64" } else { "i32" }.to_string()),
             ("!out_elem", out_element.clone()),
             ("!out", four(&out_element, "1")),
             ("#out_pair", pair(&out_element)),

@@ -1,0 +1,71 @@
+"""The products on warpgroups beside cuBLAS: their error against float64, and their time.
+
+    benches/gpu/build && python3 benches/gpu/warpgroups.py
+"""
+
+import re
+
+import torch
+from cuda.bindings import driver
+
+from harness import Module, View, check, median_us, up
+
+torch.backends.cuda.matmul.allow_tf32 = True
+module = Module("warpgroups")
+PROCESSORS = 132
+# Columns of the tile and 64 rows of it to slots of the ring, and whether the block stays and takes tile after tile.
+STAGES = {(2, 256): (4, True), (2, 192): (5, True), (2, 128): (6, True), (1, 192): (3, False)}
+maps = []
+
+
+def tensor_map(tensor):
+    """The address of a tensor map of a matrix in boxes of 64 rows by 128 bytes."""
+    types, size = driver.CUtensorMapDataType, tensor.element_size()
+    kind = types.CU_TENSOR_MAP_DATA_TYPE_BFLOAT16 if size == 2 else types.CU_TENSOR_MAP_DATA_TYPE_FLOAT32
+    rows, columns = tensor.shape
+    u64, u32 = driver.cuuint64_t, driver.cuuint32_t
+    made = check(driver.cuTensorMapEncodeTiled(
+        kind, 3, tensor.data_ptr(), [u64(columns), u64(rows), u64(1)], [u64(columns * size), u64(rows * columns * size)],
+        [u32(128 // size), u32(64), u32(1)], [u32(1)] * 3,
+        driver.CUtensorMapInterleave.CU_TENSOR_MAP_INTERLEAVE_NONE, driver.CUtensorMapSwizzle.CU_TENSOR_MAP_SWIZZLE_128B,
+        driver.CUtensorMapL2promotion.CU_TENSOR_MAP_L2_PROMOTION_L2_256B,
+        driver.CUtensorMapFloatOOBfill.CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE))
+    words = [int(word) for word in made.opaque]
+    maps.append(torch.tensor([w - (1 << 64) if w >> 63 else w for w in words], dtype=torch.int64, device="cuda"))
+    return maps[-1].data_ptr()
+
+
+def measure(kernel, m, k, n):
+    single, along_k = "tf32" in kernel, kernel.endswith("_nt")
+    rows, columns = map(int, re.search(r"_(\d+)x(\d+)", kernel).groups())
+    stages, stays = STAGES[rows // 64, columns]
+    dtype = torch.float32 if single else torch.bfloat16
+    a = torch.randn(m, k, device="cuda", dtype=dtype)
+    b = torch.randn((n, k) if along_k else (k, n), device="cuda", dtype=dtype)
+    b_read = b.t() if along_k else b
+    c = torch.full((m, n), float("nan"), device="cuda", dtype=dtype)
+    exact = a.double() @ b_read.double()
+    error = lambda: (c.double() - exact).abs().max().item() / exact.abs().max().item()
+    function = check(driver.cuModuleGetFunction(module.module, kernel.encode()))
+    shared = stages * (rows + columns) * 128 + 1024
+    check(driver.cuFuncSetAttribute(
+        function, driver.CUfunction_attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, shared))
+    tiles, x = up(m, rows) * up(n, columns), View(a, [1, m, n], [0, 0, 1])
+    arguments = [tensor_map(a), tensor_map(b), View(c, [1, m, 1, n], [m * n, n, 0, 1]), x, x, 1, m, n, k, 1, up(k, 64) * 64]
+    threads = rows * 2 + (128 if columns == 256 else 32)
+    grid = min(tiles, PROCESSORS) if stays else tiles
+    run = lambda: module.launch(kernel, grid, threads, arguments, shared)
+    run()
+    ours, flops = error(), 2 * m * n * k
+    first = c.clone()
+    run()
+    same = "same" if torch.equal(first, c) else "DIFFERS"
+    time, base = median_us(run), median_us(lambda: torch.matmul(a, b_read, out=c))
+    bad = "" if ours < (2e-3 if single else 8e-3) else "  WRONG"
+    print(f"{m}x{k}x{n} {kernel:32s} {time:8.2f} us {flops / time / 1e6:6.1f} TFLOP/s  cuBLAS {flops / base / 1e6:6.1f}"
+          f"  {100 * base / time:5.1f} %  error {ours:.1e} {same}{bad}", flush=True)
+
+
+for kernel in sorted(set(re.findall(r"\.entry (matmul_wgmma_[a-z_0-9]*)", module.text))):
+    for size in ((136, 72, 264), (4096, 4096, 4096), (1024, 768, 3072)):
+        measure(kernel, *size)

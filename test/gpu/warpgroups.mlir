@@ -1,0 +1,48 @@
+// REQUIRES: cuda, sm_90
+// RUN: rm -rf %t && mkdir %t
+
+// Products on tensor cores beside the CPU's, at sizes that no tile divides: of bf16 by rounding of the sum alone, of f32 within
+// the error of the precision that was asked for (1e-3 and 4e-3 of the largest term; terms here are below 20, sums of 200).
+// RUN: tinymlir-runner %s -e halves -o 0=%t/halves.npy
+// RUN: tinymlir-runner %s -e halves --gpu --schedule fast --expect 0=%t/halves.npy --rtol 1e-4 --atol 2e-4
+// RUN: tinymlir-runner %s -e halves --gpu --schedule fast --memory device --expect 0=%t/halves.npy --rtol 1e-4 --atol 2e-4
+// RUN: tinymlir-runner %s -e odd -o 0=%t/odd.npy
+// RUN: tinymlir-runner %s -e odd --gpu --schedule fast --precision tf32 --expect 0=%t/odd.npy --rtol 5e-3 --atol 8e-2
+// RUN: tinymlir-runner %s -e odd --gpu --schedule fast --precision bf16 --expect 0=%t/odd.npy --rtol 2e-2 --atol 4e-1
+// RUN: %fails tinymlir-runner %s -e odd --gpu --schedule fast --precision bf16 --expect 0=%t/odd.npy --rtol 1e-6 --atol 1e-6
+// RUN: tinymlir-runner %s -e odd --gpu --schedule fast --expect 0=%t/odd.npy --rtol 1e-4 --atol 1e-4
+
+#ik = affine_map<(i, j, k) -> (i, k)>
+#kj = affine_map<(i, j, k) -> (k, j)>
+#jk = affine_map<(i, j, k) -> (j, k)>
+#ij = affine_map<(i, j, k) -> (i, j)>
+
+func.func @halves(%a: tensor<129x200xbf16>, %b: tensor<200x328xbf16>) -> tensor<129x328xf32> {
+  %zero = arith.constant 0.0 : f32
+  %empty = tensor.empty() : tensor<129x328xf32>
+  %c = linalg.fill ins(%zero : f32) outs(%empty : tensor<129x328xf32>) -> tensor<129x328xf32>
+  %p = linalg.generic {indexing_maps = [#ik, #kj, #ij], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%a, %b : tensor<129x200xbf16>, tensor<200x328xbf16>) outs(%c : tensor<129x328xf32>) {
+  ^bb0(%x: bf16, %y: bf16, %o: f32):
+    %xe = arith.extf %x : bf16 to f32
+    %ye = arith.extf %y : bf16 to f32
+    %m = arith.mulf %xe, %ye : f32
+    %s = arith.addf %o, %m : f32
+    linalg.yield %s : f32
+  } -> tensor<129x328xf32>
+  return %p : tensor<129x328xf32>
+}
+
+func.func @odd(%a: tensor<65x200xf32>, %b: tensor<257x200xf32>) -> tensor<65x257xf32> {
+  %zero = arith.constant 0.0 : f32
+  %empty = tensor.empty() : tensor<65x257xf32>
+  %c = linalg.fill ins(%zero : f32) outs(%empty : tensor<65x257xf32>) -> tensor<65x257xf32>
+  %p = linalg.generic {indexing_maps = [#ik, #jk, #ij], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%a, %b : tensor<65x200xf32>, tensor<257x200xf32>) outs(%c : tensor<65x257xf32>) {
+  ^bb0(%x: f32, %y: f32, %o: f32):
+    %m = arith.mulf %x, %y : f32
+    %s = arith.addf %o, %m : f32
+    linalg.yield %s : f32
+  } -> tensor<65x257xf32>
+  return %p : tensor<65x257xf32>
+}
