@@ -92,7 +92,7 @@ impl Call {
         }
         text.view("xv", &bases.x, &x.strides, &[batch, m, n], &extra_type);
         text.view("yv", &bases.y, &y.strides, &[batch, m, n], &extra_type);
-        let slabs = split.then(|| Work::slabs(&mut text));
+        let slabs = split.then(|| Work::workspace(&mut text));
         match &slabs {
             Some(slabs) => {
                 let all = splits * batch;

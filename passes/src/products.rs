@@ -92,8 +92,8 @@ impl Work {
         ([t.batch.1, t.row.1, t.group.1, t.inner.1], [t.batch.0, t.row.0, t.group.0, t.inner.0])
     }
 
-    /// The buffer `%s` of partial sums as `%s_base` and its first place.
-    pub fn slabs(text: &mut Text) -> (String, String) {
+    /// The workspace `%s`, which holds the partial sums, as its base and its first place.
+    pub fn workspace(text: &mut Text) -> (String, String) {
         text.line(
             "%s_base, %s_at, %s_n, %s_step = memref.extract_strided_metadata %s : memref<?xf32> -> memref<f32>, index, index, index",
         );

@@ -163,7 +163,7 @@ const TILED_ALONG_K: Product = Product {
 };
 
 /// Tiles on tensor cores by mma.sync.
-const TF32: Product = Product {
+pub(crate) const TF32: Product = Product {
     name: "matmul_tf32_128x128",
     b_elements: &["f32"],
     precision: Precision::Tf32,

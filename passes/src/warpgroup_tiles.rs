@@ -1,10 +1,16 @@
 //! The tiles of `templates/matmul_wgmma.mlir`, and which of them suits a product: the part of the selection table for the
 //! warpgroups of sm_90a.
 
-use crate::{schedule::template, template::Template};
+use crate::{
+    schedule::{Kind, TF32, splits, template},
+    template::Template,
+};
 
 /// Any product on the warpgroups of sm_90a.
 pub const WARPGROUPS: Template = template!("matmul_wgmma.mlir");
+
+/// B transposed and rounded to tf32, for products of f32 where B lies K x N.
+pub const TRANSPOSE: Template = template!("transpose_tf32.mlir");
 
 /// A tile of `templates/matmul_wgmma.mlir`, and what it needs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -98,12 +104,12 @@ impl Warpgroups {
     }
 }
 
-/// The tile with the least estimated time for a product of this size, and the number of parts to split K into; one where the
-/// parts cannot be summed up by `templates/split_reduce.mlir`, which is for results of f32.
+/// The tile with the least estimated time for a product of this size, the number of parts to split K into, and the seconds;
+/// one part where the parts cannot be summed up by `templates/split_reduce.mlir`, which is for results of f32.
 ///
 /// The model: the blocks of a multiprocessor share its rate and its bytes a second from the L2 cache, whichever is used up
 /// first; a launch and every tile take a time of their own. Its numbers are fitted to 205 measured products.
-pub fn warpgroups(single: bool, splittable: bool, [batches, m, n, k]: [i64; 4]) -> (Warpgroups, i64) {
+pub fn warpgroups(single: bool, splittable: bool, [batches, m, n, k]: [i64; 4]) -> (Warpgroups, i64, f64) {
     const L2_BYTES: f64 = 70e9;
     const TILE: f64 = 1e-6;
     const LAUNCH: f64 = 3e-6;
@@ -123,7 +129,23 @@ pub fn warpgroups(single: bool, splittable: bool, [batches, m, n, k]: [i64; 4]) 
     let most = if splittable { 8 } else { 1 };
     let candidates = WARPGROUP_TILES.iter().flat_map(|tile| (1..=most).map(move |s| (*tile, s)));
     let candidates = candidates.filter(|(_, s)| *s == 1 || k / s >= 128);
-    candidates.min_by(|a, b| time(&a.0, a.1).total_cmp(&time(&b.0, b.1))).unwrap_or((WARPGROUP_TILES[0], 1))
+    let timed = candidates.map(|(tile, splits)| (tile, splits, time(&tile, splits)));
+    timed.min_by(|a, b| a.2.total_cmp(&b.2)).unwrap_or((WARPGROUP_TILES[0], 1, 0.0))
+}
+
+/// The seconds that [`TRANSPOSE`] is estimated to take: a launch, and reading and writing B.
+fn transposition([batches, _, n, k]: [i64; 4]) -> f64 {
+    const LAUNCH: f64 = 2.5e-6;
+    const BYTES: f64 = 4e12;
+    LAUNCH + (8 * batches * n * k) as f64 / BYTES
+}
+
+/// Whether a product of f32 with B as K x N, which takes this many seconds on the warpgroups once B lies N x K, takes less with
+/// the transposition than on tensor cores by mma.sync.
+pub fn transposing_pays(size: [i64; 4], seconds: f64) -> bool {
+    const CHIP: u32 = 90;
+    let Kind::Tiled { rows, columns } = TF32.kind else { return false };
+    transposition(size) + seconds < splits(CHIP, TF32.rate, (rows, columns), size).1
 }
 
 #[cfg(test)]
@@ -132,12 +154,20 @@ mod tests {
 
     #[test]
     fn large_products_take_the_largest_tile_and_small_grids_are_split() {
-        let (tile, splits) = warpgroups(false, true, [1, 4096, 4096, 4096]);
+        let (tile, splits, _) = warpgroups(false, true, [1, 4096, 4096, 4096]);
         assert_eq!((tile.tile(), splits), ((128, 256), 1));
-        let (tile, splits) = warpgroups(false, true, [1, 1024, 3072, 768]);
+        let (tile, splits, _) = warpgroups(false, true, [1, 1024, 3072, 768]);
         assert_eq!((tile.tile(), splits), ((128, 192), 1));
         assert!(warpgroups(false, true, [1, 128, 128, 8192]).1 > 1);
         assert_eq!(warpgroups(false, false, [1, 128, 128, 8192]).1, 1);
+    }
+
+    // A transposition costs the same for any number of rows.
+    #[test]
+    fn b_is_transposed_where_rows_are_many() {
+        let pays = |size| transposing_pays(size, warpgroups(true, true, size).2);
+        assert!(pays([1, 1024, 2304, 768]) && pays([1, 1024, 768, 3072]) && pays([1, 4096, 4096, 4096]));
+        assert!(!pays([1, 64, 768, 768]));
     }
 
     #[test]

@@ -1,19 +1,20 @@
 //! Products on the warpgroups of sm_90a: a call of `templates/matmul_wgmma.mlir` with the tile that suits the shape.
 //!
-//! Takes products of f16 or bf16, summed up in f32 and rounded once, at the store; and of f32 with `precision=tf32` where B
-//! lies N x K, which is how the instruction reads 4-byte elements. Sizes and strides are static; rows of A and B begin at
+//! Takes products of f16 or bf16, summed up in f32 and rounded once, at the store; and of f32 with `precision=tf32`. The
+//! instruction reads 4-byte elements with neighbours along K alone: a B of f32 that lies K x N is first transposed to memory
+//! by a kernel of its own, where rows are many enough that it pays. Sizes and strides are static; rows of A and B begin at
 //! multiples of 16 bytes. What is before and after the product joins it as in `tinymlir-tuned-matmul`.
 
 use crate::{
     contraction::Contraction,
     host::{Operand, Text, Workspaces},
-    ir::{Op, PassCx, PassResult, Value},
+    ir::{Failed, Op, PassCx, PassResult, Value},
     kernels::{Instance, Kernels, set_body},
     matrices::Matrices,
     memory::is_aligned,
     products::{self, Work},
     schedule::{Precision, SPLIT_REDUCE},
-    warpgroup_tiles::{WARPGROUPS, Warpgroups, warpgroups},
+    warpgroup_tiles::{TRANSPOSE, WARPGROUPS, Warpgroups, transposing_pays, warpgroups},
 };
 
 /// A product that the template takes.
@@ -21,7 +22,10 @@ pub struct Call {
     work: Work,
     element: String,
     sum: String,
+    /// Whether the kernel reads B as N x K.
     along_k: bool,
+    /// Whether B lies K x N and is transposed before.
+    transposes: bool,
     pairs: bool,
     quads: bool,
     tile: Warpgroups,
@@ -52,7 +56,10 @@ impl Call {
         // A map's dimensions have strides of their own, also where there is one batch.
         let reads = |o: &Operand, sizes| o.reads_groups(sizes, group) && (batch == 1 || o.strides[0] > 0);
         let along_k = reads(&b.clone().transposed(), [batch, n, k]);
-        if !reads(&a, [batch, m, k]) || !along_k && (single || !reads(&b, [batch, k, n])) {
+        let transposes = single && !along_k;
+        // Of what is transposed a thread reads four columns.
+        let b_reads = along_k || reads(&b, [batch, k, n]) && (!transposes || n % group == 0);
+        if !reads(&a, [batch, m, k]) || !b_reads {
             return Err("rows of its operands do not begin at multiples of 16 bytes".into());
         }
         let (fill, found) = products::neighbours(op, &c, [&a, &b], size);
@@ -75,9 +82,12 @@ impl Call {
                 .iter()
                 .all(|s| s % 4 == 0);
         let f32 = self::element(target.buffer) == "f32" && epilogue.as_ref().is_none_or(|e| e.is_f32());
-        let (tile, splits) = warpgroups(single, f32, size);
+        let (tile, splits, seconds) = warpgroups(single, f32, size);
+        if transposes && !transposing_pays(size, seconds) {
+            return Err("its rows are too few to transpose B for them".into());
+        }
         let work = Work { op, size, a, b, target, fill, epilogue, splits };
-        Ok(Some(Call { work, element, sum, along_k, pairs, quads, tile }))
+        Ok(Some(Call { work, element, sum, along_k: along_k || transposes, transposes, pairs, quads, tile }))
     }
 
     /// Replaces the product, and what joins it, by the call.
@@ -98,12 +108,29 @@ impl Call {
             |o: &Operand, rows: i64| [if batch == 1 { rows * o.strides[1] } else { o.strides[0] }, o.strides[1], 1];
         let b_rows = if self.along_k { self.work.b.clone().transposed() } else { self.work.b.clone() };
         let b_size = if self.along_k { [batch, n, k] } else { [batch, k, n] };
+        // The workspace holds B transposed, rows at multiples of 16 bytes, and behind it the parts.
+        let depth = (k + 3) / 4 * 4;
+        let transposed = if self.transposes { batch * n * depth } else { 0 };
+        let workspace = (split || self.transposes).then(|| Work::workspace(&mut text));
         text.view("av", &bases.a, &strides(&self.work.a, m), &[batch, m, k], &view(&self.element));
-        text.view("bv", &bases.b, &strides(&b_rows, b_size[1]), &b_size, &view(&self.element));
+        match workspace.as_ref().filter(|_| self.transposes) {
+            Some(workspace) => {
+                let symbol = self.place_transposition(cx, module, kernels)?;
+                let from = &self.work.b.strides;
+                text.view("bt", &bases.b, from, &[batch, k, n], &view("f32"));
+                text.view("tv", workspace, &[n * depth, depth, 1], &[batch, n, depth], &view("f32"));
+                text.call_writing(&symbol, &["%bt", "%tv"], &[view("f32"), view("f32")], &[1]);
+                text.view("bv", workspace, &[n * depth, depth, 1], &b_size, &view("f32"));
+            }
+            None => text.view("bv", &bases.b, &strides(&b_rows, b_size[1]), &b_size, &view(&self.element)),
+        }
         text.view("xv", &bases.x, &x.strides, &[batch, m, n], &view(&x_element));
         text.view("yv", &bases.y, &y.strides, &[batch, m, n], &view(&y_element));
         let (whole_strides, whole_sizes) = self.work.result();
-        let slabs = split.then(|| Work::slabs(&mut text));
+        let slabs = workspace.filter(|_| split).map(|(base, _)| {
+            text.constant("parts", transposed);
+            (base, "%parts".to_string())
+        });
         match &slabs {
             Some(slabs) => text.view("cv", slabs, &[m * n, n, 0, 1], &[splits * batch, m, 1, n], &four("f32", "1")),
             None => text.view("cv", &bases.c, &whole_strides, &whole_sizes, &four(&out_element, "1")),
@@ -173,7 +200,10 @@ impl Call {
             text.view("rv", &bases.c, &whole_strides, &whole_sizes, &four("f32", "?"));
             let types = [four("f32", "1"), four("f32", "?"), view("f32"), view("f32")];
             text.call(&reduce, &["%pv", "%rv", "%xr", "%yr"], &types);
-            inputs.push(("s", cx.check(op, workspaces.of(op, batch * splits * m * n))?));
+        }
+        let parts = if split { batch * splits * m * n } else { 0 };
+        if transposed + parts > 0 {
+            inputs.push(("s", cx.check(op, workspaces.of(op, transposed + parts))?));
         }
         self.tell(cx, &names);
         let at = self.work.at();
@@ -182,6 +212,13 @@ impl Call {
         cx.count("substituted");
         self.work.erase(cx);
         Ok(())
+    }
+
+    /// The function that launches the kernel which transposes B.
+    fn place_transposition(&self, cx: &PassCx, module: Op, kernels: &mut Kernels) -> Result<String, Failed> {
+        let instance =
+            Instance { template: &TRANSPOSE, parameters: &[], launcher: "transpose", name: "transpose_tf32" };
+        kernels.place(cx, self.work.op, module, instance, |_| Ok(()))
     }
 
     /// How an element of C becomes f32 and a sum an element of C, where there is no epilogue.
@@ -233,7 +270,11 @@ impl Call {
     fn tell(&self, cx: &PassCx, names: &(String, String)) {
         let (rows, columns) = self.tile.tile();
         let kind = if self.element == "f32" { "f32 in tf32" } else { &self.element };
-        let layout = if self.along_k { "N x K" } else { "K x N" };
+        let layout = match (self.transposes, self.along_k) {
+            (true, _) => "K x N, which is transposed first",
+            (false, true) => "N x K",
+            (false, false) => "K x N",
+        };
         let why =
             format!("the tensor cores of sm_90a take {kind}, B {layout}, and this tile has the least estimated time");
         self.work.tell(cx, &names.0, names, WARPGROUPS.file, &format!("{rows}x{columns}"), &why);

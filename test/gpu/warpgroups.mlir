@@ -12,6 +12,13 @@
 // RUN: %fails tinymlir-runner %s -e odd --gpu --schedule fast --precision bf16 --expect 0=%t/odd.npy --rtol 1e-6 --atol 1e-6
 // RUN: tinymlir-runner %s -e odd --gpu --schedule fast --expect 0=%t/odd.npy --rtol 1e-4 --atol 1e-4
 
+// A product by a matrix that lies K x N: of tf32 it is transposed first. With the sum that C holds, and twice in one function.
+// RUN: tinymlir-runner %s -e plain -o 0=%t/plain.npy
+// RUN: tinymlir-runner %s -e plain --gpu --schedule fast --precision tf32 --emit outlined | FileCheck %s
+// RUN: tinymlir-runner %s -e plain --gpu --schedule fast --precision tf32 --expect 0=%t/plain.npy --rtol 5e-3 --atol 8e-2
+// RUN: tinymlir-runner %s -e plain --gpu --schedule fast --precision tf32 --memory device --expect 0=%t/plain.npy --rtol 5e-3 --atol 8e-2
+// CHECK-COUNT-2: gpu.launch_func{{.*}}@transpose_tf32
+
 #ik = affine_map<(i, j, k) -> (i, k)>
 #kj = affine_map<(i, j, k) -> (k, j)>
 #jk = affine_map<(i, j, k) -> (j, k)>
@@ -45,4 +52,13 @@ func.func @odd(%a: tensor<65x200xf32>, %b: tensor<257x200xf32>) -> tensor<65x257
     linalg.yield %s : f32
   } -> tensor<65x257xf32>
   return %p : tensor<65x257xf32>
+}
+
+func.func @plain(%a: tensor<2000x516xf32>, %b: tensor<516x1028xf32>, %d: tensor<516x1028xf32>) -> tensor<2000x1028xf32> {
+  %zero = arith.constant 0.0 : f32
+  %empty = tensor.empty() : tensor<2000x1028xf32>
+  %c = linalg.fill ins(%zero : f32) outs(%empty : tensor<2000x1028xf32>) -> tensor<2000x1028xf32>
+  %p = linalg.matmul ins(%a, %b : tensor<2000x516xf32>, tensor<516x1028xf32>) outs(%c : tensor<2000x1028xf32>) -> tensor<2000x1028xf32>
+  %q = linalg.matmul ins(%a, %d : tensor<2000x516xf32>, tensor<516x1028xf32>) outs(%p : tensor<2000x1028xf32>) -> tensor<2000x1028xf32>
+  return %q : tensor<2000x1028xf32>
 }

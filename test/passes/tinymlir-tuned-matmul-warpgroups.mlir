@@ -4,7 +4,7 @@
 // RUN: %if ptxas %{ tinymlir-opt %t.mlir --tinymlir-lower-gpu="format=bin chip=sm_90a" -o /dev/null %}
 // RUN: %if ptxas %{ tinymlir-opt %t.mlir --tinymlir-lower-gpu=chip=sm_90a | FileCheck %s --check-prefix=LOWERED %}
 
-// Products on the tensor cores of sm_90a: halves with any layout, f32 as tf32 where B lies N x K.
+// Products on the tensor cores of sm_90a: halves with any layout, f32 as tf32, which reads B as N x K.
 // CHECK-DAG: gpu.func @matmul_wgmma_bf16_{{[0-9x]+}}_epilogue({{.*}}memref<?x?x?x?xbf16
 // CHECK-DAG: gpu.func @matmul_wgmma_tf32_{{[0-9x]+}}_nt(
 // CHECK-DAG: gpu.func @matmul_wgmma_f16_{{[0-9x]+}}(
@@ -96,5 +96,28 @@ func.func @s(%a: memref<128x4096xbf16>, %b: memref<4096x128xbf16>, %c: memref<12
     %s = arith.addf %o, %p : f32
     linalg.yield %s : f32
   }
+  return
+}
+// B of f32 lies K x N: it is transposed to a workspace first, rounded to tf32, and the product reads it there.
+// CHECK-LABEL: func.func @t(
+// CHECK: %[[SPACE:.*]], %{{.*}} = gpu.alloc async {{.*}} memref<530448xf32>
+// CHECK: memref.reinterpret_cast %[[SPACE]] to offset: [0], sizes: [1, 1028, 516], strides: [530448, 516, 1]
+// CHECK: gpu.launch_func{{.*}}@transpose_tf32
+// CHECK: memref.reinterpret_cast %[[SPACE]] to offset: [0], sizes: [1, 1028, 514], strides: [530448, 516, 1]
+// CHECK: gpu.launch_func{{.*}}@matmul_wgmma_tf32_{{[0-9x]+}}_nt
+func.func @t(%a: memref<2000x514xf32, strided<[516, 1]>>, %b: memref<514x1028xf32>, %c: memref<2000x1028xf32>) {
+  %zero = arith.constant 0.0 : f32
+  linalg.fill ins(%zero : f32) outs(%c : memref<2000x1028xf32>)
+  linalg.matmul ins(%a, %b : memref<2000x514xf32, strided<[516, 1]>>, memref<514x1028xf32>) outs(%c : memref<2000x1028xf32>)
+  return
+}
+// Too few rows for it: by mma.sync.
+// CHECK-LABEL: func.func @few(
+// CHECK-NOT: transpose
+// CHECK: gpu.launch_func{{.*}}@matmul_tf32_128x128
+func.func @few(%a: memref<64x512xf32>, %b: memref<512x260xf32>, %c: memref<64x260xf32>) {
+  %zero = arith.constant 0.0 : f32
+  linalg.fill ins(%zero : f32) outs(%c : memref<64x260xf32>)
+  linalg.matmul ins(%a, %b : memref<64x512xf32>, memref<512x260xf32>) outs(%c : memref<64x260xf32>)
   return
 }
