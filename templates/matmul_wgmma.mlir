@@ -34,6 +34,7 @@
 #min_blocks = 1 : i32
 #accumulate = true
 #grouped = false
+#group_width = 64 : index
 #pairs = true
 // Whether columns of 2 bytes are exchanged between two threads, so that each stores four neighbours.
 #quads = false
@@ -51,6 +52,7 @@
 // What a thread holds of 64 rows: of columns 8 j + 2 (lane mod 4) + u and row 8 h + lane / 4 of its warp's 16 at 4 j + 2 h + u.
 !sums = !llvm.struct<(f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32)>
 !sums_vector = vector<128xf32>
+!out_vector = vector<128xbf16>
 !view = memref<?x?x?xbf16, strided<[?, ?, 1], offset: ?>>
 !x_elem = f32
 !x_view = memref<?x?x?xf32, strided<[?, ?, 1], offset: ?>>
@@ -116,9 +118,10 @@ gpu.module @matmul_wgmma_kernels {
   }
 
   // A column's group and its place there.
-  func.func private @column(%q: index, %width: index) -> (index, index) {
+  func.func private @column(%q: index) -> (index, index) {
     %c0 = arith.constant 0 : index
     %grouped = arith.constant #grouped
+    %width = arith.constant #group_width
     %group = scf.if %grouped -> (index) {
       %g = arith.divui %q, %width : index
       scf.yield %g : index
@@ -130,47 +133,62 @@ gpu.module @matmul_wgmma_kernels {
     return %group, %place : index, index
   }
 
-  // What is stored in columns %q and the next of row %r: of sums %at and the next. Anything where they lie outside of C.
-  func.func private @values(%sums: !sums_vector, %at: index, %C: !out, %X: !x_view, %Y: !y_view, %batch: index, %slab: index,
-      %r: index, %q: index, %r_in: i1, %n: index) -> vector<2x!out_elem> {
-    %c3 = arith.constant 3 : index
-    %accumulate = arith.constant #accumulate
-    %width = memref.dim %C, %c3 : !out
-    %q_in = arith.cmpi ult, %q, %n : index
-    %in = arith.andi %r_in, %q_in : i1
-    %result = scf.if %in -> (vector<2x!out_elem>) {
-      %old = scf.if %accumulate -> (vector<2x!out_elem>) {
-        %group, %place = func.call @column(%q, %width) : (index, index) -> (index, index)
-        %o = vector.load %C[%slab, %r, %group, %place] {alignment = #out_pair} : !out, vector<2x!out_elem>
-        scf.yield %o : vector<2x!out_elem>
-      } else {
-        %o = ub.poison : vector<2x!out_elem>
-        scf.yield %o : vector<2x!out_elem>
-      }
-      %x = vector.load %X[%batch, %r, %q] {alignment = #x_pair} : !x_view, vector<2x!x_elem>
-      %y = vector.load %Y[%batch, %r, %q] {alignment = #y_pair} : !y_view, vector<2x!y_elem>
-      %none = ub.poison : vector<2x!out_elem>
-      %done = affine.for %u = 0 to 2 iter_args(%d = %none) -> (vector<2x!out_elem>) {
-        %at_u = affine.apply affine_map<(a, u) -> (a + u)>(%at, %u)
-        %s = vector.extract %sums[%at_u] : f32 from !sums_vector
-        %total = scf.if %accumulate -> (f32) {
-          %ou = vector.extract %old[%u] : !out_elem from vector<2x!out_elem>
-          %of = func.call @old(%ou) : (!out_elem) -> f32
-          %t = arith.addf %s, %of : f32
-          scf.yield %t : f32
-        } else {
-          scf.yield %s : f32
-        }
-        %xu = vector.extract %x[%u] : !x_elem from vector<2x!x_elem>
-        %yu = vector.extract %y[%u] : !y_elem from vector<2x!y_elem>
-        %e = func.call @epilogue(%total, %xu, %yu) : (f32, !x_elem, !y_elem) -> !out_elem
-        %d1 = vector.insert %e, %d[%u] : !out_elem into vector<2x!out_elem>
-        affine.yield %d1 : vector<2x!out_elem>
-      }
-      scf.yield %done : vector<2x!out_elem>
+  // Elements %at and the next of what is stored.
+  func.func private @pair(%made: !out_vector, %at: index) -> vector<2x!out_elem> {
+    %c1 = arith.constant 1 : index
+    %next = arith.addi %at, %c1 : index
+    %first = vector.extract %made[%at] : !out_elem from !out_vector
+    %second = vector.extract %made[%next] : !out_elem from !out_vector
+    %both = vector.from_elements %first, %second : vector<2x!out_elem>
+    return %both : vector<2x!out_elem>
+  }
+  func.func private @pair_bits(%made: !out_vector, %at: index) -> !pair_bits {
+    %both = func.call @pair(%made, %at) : (!out_vector, index) -> vector<2x!out_elem>
+    %one = vector.bitcast %both : vector<2x!out_elem> to vector<1x!pair_bits>
+    %bits = vector.extract %one[0] : !pair_bits from vector<1x!pair_bits>
+    return %bits : !pair_bits
+  }
+
+  // Two neighbours of an extra operand from column %q on, or the last ones of the row. %p is the second's column.
+  func.func private @x_pair(%X: !x_view, %batch: index, %r: index, %q: index, %p: index) -> vector<2x!x_elem> {
+    %pairs = arith.constant #pairs
+    %result = scf.if %pairs -> (vector<2x!x_elem>) {
+      %both = vector.load %X[%batch, %r, %q] {alignment = #x_pair} : !x_view, vector<2x!x_elem>
+      scf.yield %both : vector<2x!x_elem>
     } else {
-      %none = ub.poison : vector<2x!out_elem>
-      scf.yield %none : vector<2x!out_elem>
+      %first = memref.load %X[%batch, %r, %q] : !x_view
+      %second = memref.load %X[%batch, %r, %p] : !x_view
+      %both = vector.from_elements %first, %second : vector<2x!x_elem>
+      scf.yield %both : vector<2x!x_elem>
+    }
+    return %result : vector<2x!x_elem>
+  }
+  func.func private @y_pair(%Y: !y_view, %batch: index, %r: index, %q: index, %p: index) -> vector<2x!y_elem> {
+    %pairs = arith.constant #pairs
+    %result = scf.if %pairs -> (vector<2x!y_elem>) {
+      %both = vector.load %Y[%batch, %r, %q] {alignment = #y_pair} : !y_view, vector<2x!y_elem>
+      scf.yield %both : vector<2x!y_elem>
+    } else {
+      %first = memref.load %Y[%batch, %r, %q] : !y_view
+      %second = memref.load %Y[%batch, %r, %p] : !y_view
+      %both = vector.from_elements %first, %second : vector<2x!y_elem>
+      scf.yield %both : vector<2x!y_elem>
+    }
+    return %result : vector<2x!y_elem>
+  }
+  // The same of C.
+  func.func private @old_pair(%C: !out, %slab: index, %r: index, %q: index, %p: index) -> vector<2x!out_elem> {
+    %pairs = arith.constant #pairs
+    %group, %place = func.call @column(%q) : (index) -> (index, index)
+    %result = scf.if %pairs -> (vector<2x!out_elem>) {
+      %both = vector.load %C[%slab, %r, %group, %place] {alignment = #out_pair} : !out, vector<2x!out_elem>
+      scf.yield %both : vector<2x!out_elem>
+    } else {
+      %group_p, %place_p = func.call @column(%p) : (index) -> (index, index)
+      %first = memref.load %C[%slab, %r, %group, %place] : !out
+      %second = memref.load %C[%slab, %r, %group_p, %place_p] : !out
+      %both = vector.from_elements %first, %second : vector<2x!out_elem>
+      scf.yield %both : vector<2x!out_elem>
     }
     return %result : vector<2x!out_elem>
   }
@@ -332,12 +350,56 @@ gpu.module @matmul_wgmma_kernels {
         // The struct as a vector: memory that exists until LLVM sees it.
         llvm.store %res#0, %spread : !sums, !llvm.ptr
         %v = llvm.load %spread : !llvm.ptr -> !sums_vector
+        // What is stored, before the first store: loads of what the epilogue reads then need not wait for any. What lies
+        // outside of C is computed from the last elements inside.
         %accumulate = arith.constant #accumulate
         %pairs = arith.constant #pairs
+        %last_row = arith.subi %m, %c1 : index
+        %last_col = arith.subi %n, %c1 : index
+        %past_pair = arith.subi %n, %c2 : index
+        %last_q = arith.select %pairs, %past_pair, %last_col : index
         %column_groups = arith.constant #column_groups
         %pair_groups = arith.constant #pair_groups
-        %c3 = arith.constant 3 : index
-        %width = memref.dim %C, %c3 : !out
+        %none = ub.poison : !out_vector
+        %made = affine.for %j = 0 to %column_groups iter_args(%d0 = %none) -> (!out_vector) {
+          %q_any = affine.apply affine_map<(o, l, j) -> (o + 2 * l + 8 * j)>(%col0, %lane_col, %j)
+          %q = arith.minui %q_any, %last_q : index
+          %p_any = arith.addi %q_any, %c1 : index
+          %p = arith.minui %p_any, %last_col : index
+          %d1 = affine.for %h = 0 to 2 iter_args(%d2 = %d0) -> (!out_vector) {
+            %r_any = affine.apply affine_map<(o, r, h) -> (o + r + 8 * h)>(%row0, %my_row, %h)
+            %r = arith.minui %r_any, %last_row : index
+            %old = scf.if %accumulate -> (vector<2x!out_elem>) {
+              %o = func.call @old_pair(%C, %slab, %r, %q, %p) : (!out, index, index, index, index) -> vector<2x!out_elem>
+              scf.yield %o : vector<2x!out_elem>
+            } else {
+              %o = ub.poison : vector<2x!out_elem>
+              scf.yield %o : vector<2x!out_elem>
+            }
+            %x = func.call @x_pair(%X, %batch, %r, %q, %p) : (!x_view, index, index, index, index) -> vector<2x!x_elem>
+            %y = func.call @y_pair(%Y, %batch, %r, %q, %p) : (!y_view, index, index, index, index) -> vector<2x!y_elem>
+            %d3 = affine.for %u = 0 to 2 iter_args(%d4 = %d2) -> (!out_vector) {
+              %at = affine.apply affine_map<(j, h, u) -> (4 * j + 2 * h + u)>(%j, %h, %u)
+              %s = vector.extract %v[%at] : f32 from !sums_vector
+              %total = scf.if %accumulate -> (f32) {
+                %ou = vector.extract %old[%u] : !out_elem from vector<2x!out_elem>
+                %of = func.call @old(%ou) : (!out_elem) -> f32
+                %t = arith.addf %s, %of : f32
+                scf.yield %t : f32
+              } else {
+                scf.yield %s : f32
+              }
+              %xu = vector.extract %x[%u] : !x_elem from vector<2x!x_elem>
+              %yu = vector.extract %y[%u] : !y_elem from vector<2x!y_elem>
+              %e = func.call @epilogue(%total, %xu, %yu) : (f32, !x_elem, !y_elem) -> !out_elem
+              %d5 = vector.insert %e, %d4[%at] : !out_elem into !out_vector
+              affine.yield %d5 : !out_vector
+            }
+            affine.yield %d3 : !out_vector
+          }
+          affine.yield %d1 : !out_vector
+        }
+
         %quads = arith.constant #quads
         affine.for %h = 0 to 2 {
           %r = affine.apply affine_map<(o, r, h) -> (o + r + 8 * h)>(%row0, %my_row, %h)
@@ -346,33 +408,25 @@ gpu.module @matmul_wgmma_kernels {
             // Of two groups of 8 columns an even thread stores four columns of the first, an odd one of the second.
             %lane_odd = arith.remui %lane, %c2 : index
             %odd = arith.cmpi eq, %lane_odd, %c1 : index
+            %lane_pair = arith.divui %lane_col, %c2 : index
             affine.for %i = 0 to %pair_groups {
-              %q0 = affine.apply affine_map<(o, l, i) -> (o + 2 * l + 16 * i)>(%col0, %lane_col, %i)
-              %q1 = affine.apply affine_map<(q) -> (q + 8)>(%q0)
               %at0 = affine.apply affine_map<(i, h) -> (8 * i + 2 * h)>(%i, %h)
               %at1 = affine.apply affine_map<(i, h) -> (8 * i + 2 * h + 4)>(%i, %h)
-              %first = func.call @values(%v, %at0, %C, %X, %Y, %batch, %slab, %r, %q0, %r_in, %n)
-                  : (!sums_vector, index, !out, !x_view, !y_view, index, index, index, index, i1, index) -> vector<2x!out_elem>
-              %second = func.call @values(%v, %at1, %C, %X, %Y, %batch, %slab, %r, %q1, %r_in, %n)
-                  : (!sums_vector, index, !out, !x_view, !y_view, index, index, index, index, i1, index) -> vector<2x!out_elem>
-              %first_bits = vector.bitcast %first : vector<2x!out_elem> to vector<1x!pair_bits>
-              %second_bits = vector.bitcast %second : vector<2x!out_elem> to vector<1x!pair_bits>
-              %f = vector.extract %first_bits[0] : !pair_bits from vector<1x!pair_bits>
-              %g = vector.extract %second_bits[0] : !pair_bits from vector<1x!pair_bits>
-              %sent = arith.select %odd, %f, %g : !pair_bits
+              %first = func.call @pair_bits(%made, %at0) : (!out_vector, index) -> !pair_bits
+              %second = func.call @pair_bits(%made, %at1) : (!out_vector, index) -> !pair_bits
+              %sent = arith.select %odd, %first, %second : !pair_bits
               %one_lane = arith.constant 1 : i32
               %all_lanes = arith.constant 32 : i32
               %got, %valid = gpu.shuffle xor %sent, %one_lane, %all_lanes : !pair_bits
-              %left = arith.select %odd, %got, %f : !pair_bits
-              %right = arith.select %odd, %g, %got : !pair_bits
+              %left = arith.select %odd, %got, %first : !pair_bits
+              %right = arith.select %odd, %second, %got : !pair_bits
               %both = vector.from_elements %left, %right : vector<2x!pair_bits>
               %four = vector.bitcast %both : vector<2x!pair_bits> to vector<4x!out_elem>
-              %lane_pair = arith.divui %lane_col, %c2 : index
               %q = affine.apply affine_map<(o, p, d, i) -> (o + 4 * p + 8 * d + 16 * i)>(%col0, %lane_pair, %lane_odd, %i)
               %q_in = arith.cmpi ult, %q, %n : index
               %in = arith.andi %r_in, %q_in : i1
               scf.if %in {
-                %group, %place = func.call @column(%q, %width) : (index, index) -> (index, index)
+                %group, %place = func.call @column(%q) : (index) -> (index, index)
                 vector.store %four, %C[%slab, %r, %group, %place] {alignment = #out_quad} : !out, vector<4x!out_elem>
               }
             }
@@ -381,13 +435,12 @@ gpu.module @matmul_wgmma_kernels {
               %q0 = affine.apply affine_map<(o, l, j) -> (o + 2 * l + 8 * j)>(%col0, %lane_col, %j)
               %at0 = affine.apply affine_map<(j, h) -> (4 * j + 2 * h)>(%j, %h)
               scf.if %pairs {
-                %done = func.call @values(%v, %at0, %C, %X, %Y, %batch, %slab, %r, %q0, %r_in, %n)
-                    : (!sums_vector, index, !out, !x_view, !y_view, index, index, index, index, i1, index) -> vector<2x!out_elem>
                 %q_in = arith.cmpi ult, %q0, %n : index
                 %in = arith.andi %r_in, %q_in : i1
                 scf.if %in {
-                  %group, %place = func.call @column(%q0, %width) : (index, index) -> (index, index)
-                  vector.store %done, %C[%slab, %r, %group, %place] {alignment = #out_pair} : !out, vector<2x!out_elem>
+                  %group, %place = func.call @column(%q0) : (index) -> (index, index)
+                  %pair = func.call @pair(%made, %at0) : (!out_vector, index) -> vector<2x!out_elem>
+                  vector.store %pair, %C[%slab, %r, %group, %place] {alignment = #out_pair} : !out, vector<2x!out_elem>
                 }
               } else {
                 affine.for %u = 0 to 2 {
@@ -396,19 +449,8 @@ gpu.module @matmul_wgmma_kernels {
                   %q_in = arith.cmpi ult, %qu, %n : index
                   %in = arith.andi %r_in, %q_in : i1
                   scf.if %in {
-                    %group, %place = func.call @column(%qu, %width) : (index, index) -> (index, index)
-                    %s = vector.extract %v[%at] : f32 from !sums_vector
-                    %total = scf.if %accumulate -> (f32) {
-                      %o = memref.load %C[%slab, %r, %group, %place] : !out
-                      %of = func.call @old(%o) : (!out_elem) -> f32
-                      %t = arith.addf %s, %of : f32
-                      scf.yield %t : f32
-                    } else {
-                      scf.yield %s : f32
-                    }
-                    %x = memref.load %X[%batch, %r, %qu] : !x_view
-                    %y = memref.load %Y[%batch, %r, %qu] : !y_view
-                    %e = func.call @epilogue(%total, %x, %y) : (f32, !x_elem, !y_elem) -> !out_elem
+                    %group, %place = func.call @column(%qu) : (index) -> (index, index)
+                    %e = vector.extract %made[%at] : !out_elem from !out_vector
                     memref.store %e, %C[%slab, %r, %group, %place] : !out
                   }
                 }

@@ -64,3 +64,48 @@ func.func @wide_tf32(%a: memref<1024x768xf32>, %b: memref<3072x768xf32>, %c: mem
   }
   return
 }
+// B lies K x N: it is transposed first.
+func.func @wide_tf32_plain(%a: memref<1024x768xf32>, %b: memref<768x3072xf32>, %c: memref<1024x3072xf32>) {
+  %zero = arith.constant 0.0 : f32
+  linalg.fill ins(%zero : f32) outs(%c : memref<1024x3072xf32>)
+  linalg.matmul ins(%a, %b : memref<1024x768xf32>, memref<768x3072xf32>) outs(%c : memref<1024x3072xf32>)
+  return
+}
+// With bias and GELU in the store.
+func.func @wide_gelu(%a: memref<1024x768xbf16>, %b: memref<768x3072xbf16>, %bias: memref<3072xf32>, %d: memref<1024x3072xbf16>) {
+  %c = memref.alloc() : memref<1024x3072xf32>
+  %zero = arith.constant 0.0 : f32
+  linalg.fill ins(%zero : f32) outs(%c : memref<1024x3072xf32>)
+  linalg.generic {indexing_maps = [#ik, #kj, #ij], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%a, %b : memref<1024x768xbf16>, memref<768x3072xbf16>) outs(%c : memref<1024x3072xf32>) {
+  ^bb0(%x: bf16, %y: bf16, %o: f32):
+    %xe = arith.extf %x : bf16 to f32
+    %ye = arith.extf %y : bf16 to f32
+    %p = arith.mulf %xe, %ye : f32
+    %s = arith.addf %o, %p : f32
+    linalg.yield %s : f32
+  }
+  linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (j)>, affine_map<(i, j) -> (i, j)>],
+                  iterator_types = ["parallel", "parallel"]}
+      ins(%c, %bias : memref<1024x3072xf32>, memref<3072xf32>) outs(%d : memref<1024x3072xbf16>) {
+  ^bb0(%x: f32, %y: f32, %o: bf16):
+    %half = arith.constant 0.5 : f32
+    %one = arith.constant 1.0 : f32
+    %cubic = arith.constant 0.044715 : f32
+    %root = arith.constant 0.797884583 : f32
+    %s = arith.addf %x, %y : f32
+    %s2 = arith.mulf %s, %s : f32
+    %s3 = arith.mulf %s, %s2 : f32
+    %s4 = arith.mulf %s3, %cubic : f32
+    %s5 = arith.addf %s, %s4 : f32
+    %s6 = arith.mulf %s5, %root : f32
+    %t = math.tanh %s6 : f32
+    %u = arith.addf %t, %one : f32
+    %h = arith.mulf %s, %half : f32
+    %g = arith.mulf %h, %u : f32
+    %r = arith.truncf %g : f32 to bf16
+    linalg.yield %r : bf16
+  }
+  memref.dealloc %c : memref<1024x3072xf32>
+  return
+}

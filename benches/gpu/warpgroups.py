@@ -35,37 +35,66 @@ def tensor_map(tensor):
     return maps[-1].data_ptr()
 
 
-def measure(kernel, m, k, n):
+def transpose(b):
+    """A matrix of f32 as N x K, by the kernel for it, and what that takes."""
+    k, n = b.shape
+    t = torch.full((n, k), float("nan"), device="cuda")
+    views = [View(b, [1, k, n], [k * n, n, 1]), View(t, [1, n, k], [n * k, k, 1])]
+    run = lambda: module.launch("transpose_tf32", up(n, 64) * up(k, 32), 256, views)
+    run()
+    return t, run
+
+
+def measure(kernel, m, k, n, plain=False):
     single, along_k = "tf32" in kernel, kernel.endswith("_nt")
+    gelu = "epilogue" in kernel
     rows, columns = map(int, re.search(r"_(\d+)x(\d+)", kernel).groups())
     stages, stays = STAGES[rows // 64, columns]
     dtype = torch.float32 if single else torch.bfloat16
     a = torch.randn(m, k, device="cuda", dtype=dtype)
-    b = torch.randn((n, k) if along_k else (k, n), device="cuda", dtype=dtype)
-    b_read = b.t() if along_k else b
+    b = torch.randn((n, k) if along_k and not plain else (k, n), device="cuda", dtype=dtype)
+    b_read = b.t() if along_k and not plain else b
+    bias = torch.randn(n, device="cuda")
     c = torch.full((m, n), float("nan"), device="cuda", dtype=dtype)
     exact = a.double() @ b_read.double()
+    if gelu:
+        exact = torch.nn.functional.gelu(exact + bias, approximate="tanh")
     error = lambda: (c.double() - exact).abs().max().item() / exact.abs().max().item()
     function = check(driver.cuModuleGetFunction(module.module, kernel.encode()))
     shared = stages * (rows + columns) * 128 + 1024
     check(driver.cuFuncSetAttribute(
         function, driver.CUfunction_attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, shared))
-    tiles, x = up(m, rows) * up(n, columns), View(a, [1, m, n], [0, 0, 1])
-    arguments = [tensor_map(a), tensor_map(b), View(c, [1, m, 1, n], [m * n, n, 0, 1]), x, x, 1, m, n, k, 1, up(k, 64) * 64]
-    threads = rows * 2 + (128 if columns == 256 else 32)
+    tiles, x = up(m, rows) * up(n, columns), View(bias if gelu else a, [1, m, n], [0, 0, 1])
+    b_seen, turn = transpose(b) if plain else (b, lambda: None)
+    arguments = [tensor_map(a), tensor_map(b_seen), View(c, [1, m, 1, n], [m * n, n, 0, 1]), x, x, 1, m, n, k, 1, up(k, 64) * 64]
+    threads = rows * 2 + (128 if rows == 128 and columns >= 192 else 32)
     grid = min(tiles, PROCESSORS) if stays else tiles
-    run = lambda: module.launch(kernel, grid, threads, arguments, shared)
+
+    def run():
+        turn()
+        module.launch(kernel, grid, threads, arguments, shared)
+
+    def theirs():
+        torch.matmul(a, b_read, out=c)
+        if gelu:
+            torch.nn.functional.gelu(c + bias.to(dtype), approximate="tanh")
+
     run()
     ours, flops = error(), 2 * m * n * k
     first = c.clone()
     run()
     same = "same" if torch.equal(first, c) else "DIFFERS"
-    time, base = median_us(run), median_us(lambda: torch.matmul(a, b_read, out=c))
+    time, base = median_us(run), median_us(theirs)
     bad = "" if ours < (2e-3 if single else 8e-3) else "  WRONG"
-    print(f"{m}x{k}x{n} {kernel:32s} {time:8.2f} us {flops / time / 1e6:6.1f} TFLOP/s  cuBLAS {flops / base / 1e6:6.1f}"
-          f"  {100 * base / time:5.1f} %  error {ours:.1e} {same}{bad}", flush=True)
+    if plain:
+        bad += f"  of it transposing {median_us(turn):.2f} us"
+    print(f"{m}x{k}x{n} {kernel + (' K x N' if plain else ''):38s} {time:8.2f} us {flops / time / 1e6:6.1f} TFLOP/s"
+          f"  cuBLAS {flops / base / 1e6:6.1f}  {100 * base / time:5.1f} %  error {ours:.1e} {same}{bad}", flush=True)
 
 
 for kernel in sorted(set(re.findall(r"\.entry (matmul_wgmma_[a-z_0-9]*)", module.text))):
-    for size in ((136, 72, 264), (4096, 4096, 4096), (1024, 768, 3072)):
+    # The row stride of what is stored is part of a kernel.
+    n = 3072 if "x192" in kernel else 4096
+    for size in ((136, 72, n), (1024, 768, 3072) if n == 3072 else (4096, 4096, 4096)):
         measure(kernel, *size)
+measure("matmul_wgmma_tf32_128x192_nt", 1024, 768, 3072, plain=True)

@@ -66,6 +66,7 @@ passes! {
     tinymlir_deallocate,
     tinymlir_decompose,
     tinymlir_dependent_launches,
+    tinymlir_device_math,
     tinymlir_drop_writable_results,
     tinymlir_emulate_gpu,
     tinymlir_entry_arguments,

@@ -28,6 +28,16 @@ impl Tile {
     }
 }
 
+/// The bytes of an element of a row.
+pub fn bytes(element: &str) -> i64 {
+    if ["f16", "bf16"].contains(&element) { 2 } else { 4 }
+}
+
+/// Zero of an element type.
+pub fn zero(element: &str) -> &'static str {
+    if element == "i32" { "0" } else { "0.0" }
+}
+
 /// The element type of a buffer, as text.
 pub fn element(buffer: Value) -> String {
     buffer.ty().element().map_or_else(|| "f32".into(), |e| e.to_string())

@@ -4,11 +4,10 @@
 //! shuffles (`templates/row_reduce.mlir`) in a fixed order.
 
 use crate::{
-    device::source,
     ir::{AffineMap, Op, Value},
     memory::is_aligned,
-    row_tile::{Tile, element},
-    rows::{Group, Kind, Member},
+    row_tile::{Tile, bytes, element, zero},
+    rows::{Group, Kind, Member, is_read_elsewhere},
 };
 use std::collections::HashMap;
 
@@ -84,7 +83,8 @@ impl<'a> Writer<'a> {
         {
             self.line(&format!("%{name} = arith.constant {value} : index"));
         }
-        for (element, zero) in [("f32", "0.0"), ("i32", "0")] {
+        for element in ["f32", "i32", "f16", "bf16"] {
+            let zero = zero(element);
             let lanes = self.tile.lanes(element);
             self.line(&format!("%none_{element} = arith.constant dense<{zero}> : {lanes}"));
         }
@@ -157,8 +157,9 @@ impl<'a> Writer<'a> {
             self.columns();
             if self.is_vector(buffer, axes) {
                 let at = self.indices(axes, "%jc");
+                let alignment = width * bytes(&element);
                 self.line(&format!(
-                    "  %v = vector.load {name}[{at}] {{alignment = 16 : i64}} : {ty}, vector<{width}x{element}>"
+                    "  %v = vector.load {name}[{at}] {{alignment = {alignment} : i64}} : {ty}, vector<{width}x{element}>"
                 ));
                 self.line(&format!("  %g = vector.insert %v, %f[%e] : vector<{width}x{element}> into {lanes}"));
             } else {
@@ -253,7 +254,7 @@ impl<'a> Writer<'a> {
         };
         let (lanes, width, sweeps) = (self.tile.lanes(&element), self.tile.vector, self.tile.sweeps);
         let out = operands[inputs];
-        let zero = if element == "f32" { "0.0" } else { "0" };
+        let zero = zero(&element);
         let place = match &member.kind {
             Kind::Map => {
                 let result = self.fresh("map");
@@ -361,7 +362,8 @@ impl<'a> Writer<'a> {
                         self.line(&format!(
                             "    %v = vector.extract {value}[%e] : vector<{width}x{element}> from {lanes}"
                         ));
-                        self.line(&format!("    vector.store %v, {name}[{at}] {{alignment = 16 : i64}} : {ty}, vector<{width}x{element}>"));
+                        let alignment = width * bytes(&element);
+                        self.line(&format!("    vector.store %v, {name}[{at}] {{alignment = {alignment} : i64}} : {ty}, vector<{width}x{element}>"));
                     } else {
                         let at = self.indices(&axes, "%ju");
                         self.line(&format!("    affine.for %u = 0 to {width} {{"));
@@ -376,23 +378,4 @@ impl<'a> Writer<'a> {
             }
         }
     }
-}
-
-/// Whether anything but these operations reads a buffer, or it is not the function's own.
-fn is_read_elsewhere(buffer: Value, members: &[Op]) -> bool {
-    let root = source(buffer);
-    if root.def().is_none_or(|d| !d.is("memref.alloc")) {
-        return true;
-    }
-    let mut left = vec![root];
-    while let Some(value) = left.pop() {
-        for (user, _) in value.uses() {
-            if user.results().len() == 1 && source(user.result(0)) == root {
-                left.push(user.result(0));
-            } else if !user.is("memref.dealloc") && !members.contains(&user) {
-                return true;
-            }
-        }
-    }
-    false
 }

@@ -5,7 +5,7 @@
 //! intermediate values stay in registers.
 
 use crate::{
-    device::leaves_memory_alone,
+    device::{leaves_memory_alone, source},
     epilogue::fill_before,
     ir::{AffineMap, Op, Value},
     memory::{may_alias, outputs, touches, writes},
@@ -43,6 +43,8 @@ pub struct Group {
     passed: Vec<Op>,
 }
 
+/// What a group reads and writes.
+const ELEMENTS: [&str; 4] = ["f32", "i32", "f16", "bf16"];
 /// Operations in between that a group may reach over.
 const REACH: usize = 8;
 /// The most columns, whose elements a block holds in registers.
@@ -206,6 +208,9 @@ impl Group {
         let reads_output = !body.arguments().last()?.uses().is_empty();
         let kind = match loops.reduction {
             Some(_) => {
+                // Halves are read and written, and not summed up.
+                let sum = out.ty().element()?;
+                (sum.is("f32") || sum.is("i32")).then_some(())?;
                 let (combiner, neutral) = combiner(op)?;
                 Kind::Reduce { combiner, neutral, fill: fill_before(op, out) }
             }
@@ -235,7 +240,8 @@ impl Member {
     }
 }
 
-/// The loops of an operation that a group may hold: a generic on static f32 or i32 memrefs whose body is plain arithmetic.
+/// The loops of an operation that a group may hold: a generic or a copy on static memrefs of f32, i32, f16 or bf16 whose body is
+/// plain arithmetic.
 struct Loops {
     maps: Vec<AffineMap>,
     sizes: Vec<i64>,
@@ -244,11 +250,13 @@ struct Loops {
 
 impl Loops {
     fn of(op: Op) -> Option<Loops> {
-        if !op.is("linalg.generic") || !op.results().is_empty() {
+        let copies = op.is("linalg.copy");
+        if !(op.is("linalg.generic") || copies) || !op.results().is_empty() {
             return None;
         }
         let maps = op.linalg_maps();
-        let iterators = op.attr("iterator_types")?.elements()?;
+        let count = maps.first()?.num_dims();
+        let iterators = if copies { vec![] } else { op.attr("iterator_types")?.elements()? };
         let reductions: Vec<usize> =
             (0..iterators.len()).filter(|i| iterators[*i].to_string().contains("reduction")).collect();
         let reduction = match reductions[..] {
@@ -256,10 +264,10 @@ impl Loops {
             [dim] => Some(dim),
             _ => return None,
         };
-        let mut sizes = vec![None; iterators.len()];
+        let mut sizes = vec![None; count];
         for (operand, map) in op.operands().into_iter().zip(&maps) {
             let memref = operand.ty().memref()?;
-            if !(memref.element.is("f32") || memref.element.is("i32")) || memref.space.is_some() {
+            if !ELEMENTS.iter().any(|e| memref.element.is(e)) || memref.space.is_some() {
                 return None;
             }
             for ((dim, constant), size) in map.dims().into_iter().zip(map.constants()).zip(&memref.shape) {
@@ -319,4 +327,23 @@ pub fn move_definition(value: Value, before: Op) {
     }
     def.operands().into_iter().for_each(|v| move_definition(v, before));
     def.move_before(before);
+}
+
+/// Whether anything but these operations reads a buffer, or it is not the function's own.
+pub fn is_read_elsewhere(buffer: Value, members: &[Op]) -> bool {
+    let root = source(buffer);
+    if root.def().is_none_or(|d| !d.is("memref.alloc")) {
+        return true;
+    }
+    let mut left = vec![root];
+    while let Some(value) = left.pop() {
+        for (user, _) in value.uses() {
+            if user.results().len() == 1 && source(user.result(0)) == root {
+                left.push(user.result(0));
+            } else if !user.is("memref.dealloc") && !members.contains(&user) {
+                return true;
+            }
+        }
+    }
+    false
 }

@@ -107,7 +107,7 @@ fn run(cx: &PassCx, module: Op) -> PassResult {
     }
     narrow_exponents(cx, module)?;
     cx.run_pipeline(
-        &format!("tinymlir-record-signatures,tinymlir-expand-math,tinymlir-lower-asserts,{DEVICE}"),
+        &format!("tinymlir-record-signatures,tinymlir-expand-math,tinymlir-device-math,tinymlir-lower-asserts,{DEVICE}"),
         module,
     )?;
     for kernels in module.find(&["gpu.module"]) {

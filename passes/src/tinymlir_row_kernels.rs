@@ -5,7 +5,7 @@
 //! keeps what is between in registers, reduces by shuffles (`templates/row_reduce.mlir`) in a fixed order, and writes only
 //! what is read later. [`crate::rows`] says what joins a group.
 //!
-//! Runs on memrefs with static sizes, f32 or i32, at most 16,384 columns; a group without a reduction, or one that reads no
+//! Runs on memrefs with static sizes, f32 or i32, and f16 or bf16 where nothing is summed up in them, at most 16,384 columns; a group without a reduction, or one that reads no
 //! neighbouring elements, is left to the loop path.
 
 use crate::{

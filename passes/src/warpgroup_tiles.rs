@@ -45,6 +45,11 @@ impl Warpgroups {
         (64 * self.consumers, self.columns)
     }
 
+    /// The elements that a thread holds of a tile's sums.
+    pub fn sums(&self) -> i64 {
+        self.columns / 2
+    }
+
     /// The most blocks of a launch: one that has a multiprocessor to itself stays and takes tile after tile, the others
     /// make one.
     pub fn most_blocks(&self) -> i64 {
@@ -58,7 +63,7 @@ impl Warpgroups {
         let boxes = self.columns / 64;
         let bytes = (self.consumers + boxes) * 8192;
         // A warpgroup that can give registers away, where those that multiply need them; else a warp.
-        let gives = self.columns == 256;
+        let gives = self.consumers == 2 && self.columns >= 192;
         let threads = self.consumers * 128 + if gives { 128 } else { 32 };
         let index = |n: i64| format!("{n} : index");
         let tile_box = format!("memref<1x64x{slice}x{element}, #gpu.address_space<workgroup>>");
@@ -97,8 +102,8 @@ impl Warpgroups {
                     self.stages
                 ),
             ),
-            ("!sums", format!("!llvm.struct<({})>", vec!["f32"; self.columns as usize / 2].join(", "))),
-            ("!sums_vector", format!("vector<{}xf32>", self.columns / 2)),
+            ("!sums", format!("!llvm.struct<({})>", vec!["f32"; self.sums() as usize].join(", "))),
+            ("!sums_vector", format!("vector<{}xf32>", self.sums())),
             ("!view", format!("memref<?x?x?x{element}, strided<[?, ?, 1], offset: ?>>")),
         ]
     }
@@ -166,7 +171,7 @@ mod tests {
     #[test]
     fn b_is_transposed_where_rows_are_many() {
         let pays = |size| transposing_pays(size, warpgroups(true, true, size).2);
-        assert!(pays([1, 1024, 2304, 768]) && pays([1, 1024, 768, 3072]) && pays([1, 4096, 4096, 4096]));
+        assert!(pays([1, 1024, 2304, 768]) && pays([1, 1024, 3072, 768]) && pays([1, 4096, 4096, 4096]));
         assert!(!pays([1, 64, 768, 768]));
     }
 

@@ -131,27 +131,45 @@ impl Call {
             text.constant("parts", transposed);
             (base, "%parts".to_string())
         });
-        match &slabs {
-            Some(slabs) => text.view("cv", slabs, &[m * n, n, 0, 1], &[splits * batch, m, 1, n], &four("f32", "1")),
-            None => text.view("cv", &bases.c, &whole_strides, &whole_sizes, &four(&out_element, "1")),
+        let (c_strides, c_sizes) = match &slabs {
+            Some(_) => ([m * n, n, 0, 1], [splits * batch, m, 1, n]),
+            None => (whole_strides, whole_sizes),
+        };
+        text.view("cv", slabs.as_ref().unwrap_or(&bases.c), &c_strides, &c_sizes, &four(&out_element, "1"));
+        // The strides of what a thread stores, and reads for it, are part of the kernel: addresses are cheap then.
+        let fixed = |element: &str, strides: &[i64]| {
+            let sizes = "?x".repeat(strides.len());
+            format!("memref<{sizes}{element}, strided<{strides:?}, offset: ?>>")
+        };
+        let x_type = fixed(&x_element, &x.strides);
+        let y_type = fixed(&y_element, &y.strides);
+        let c_type = fixed(&out_element, &c_strides);
+        for (name, from, to) in [
+            ("xv", view(&x_element), &x_type),
+            ("yv", view(&y_element), &y_type),
+            ("cv", four(&out_element, "1"), &c_type),
+        ] {
+            text.line(&format!("%{name}_fixed = memref.cast %{name} : {from} to {to}"));
         }
         let mut parameters = self.tile.parameters(&self.element, self.along_k);
         let pair = |element: &str| format!("{} : i64", 2 * bytes(element));
         parameters.extend([
             ("#accumulate", (!split && self.work.fill.is_none()).to_string()),
-            ("#grouped", (!split && self.work.target.group.0 > 1).to_string()),
+            ("#grouped", (c_sizes[2] > 1).to_string()),
+            ("#group_width", format!("{} : index", c_sizes[3])),
             ("#pairs", (if split { n % 2 == 0 } else { self.pairs }).to_string()),
             ("#quads", (!split && self.quads).to_string()),
             ("#out_quad", format!("{} : i64", 4 * bytes(&out_element))),
             ("!pair_bits", if out_element == "f32" { "i64" } else { "i32" }.to_string()),
             ("!out_elem", out_element.clone()),
-            ("!out", four(&out_element, "1")),
+            ("!out", c_type.clone()),
+            ("!out_vector", format!("vector<{}x{out_element}>", self.tile.sums())),
             ("#out_pair", pair(&out_element)),
             ("!x_elem", x_element.clone()),
-            ("!x_view", view(&x_element)),
+            ("!x_view", x_type.clone()),
             ("#x_pair", pair(&x_element)),
             ("!y_elem", y_element.clone()),
-            ("!y_view", view(&y_element)),
+            ("!y_view", y_type.clone()),
             ("#y_pair", pair(&y_element)),
         ]);
         let parameters: Vec<_> = parameters.iter().map(|(n, v)| (*n, v.as_str())).collect();
@@ -169,17 +187,8 @@ impl Call {
         let index = || "index".to_string();
         text.call(
             &symbol,
-            &["%av", "%bv", "%cv", "%xv", "%yv", "%splits", "%chunk", "%blocks"],
-            &[
-                view(&self.element),
-                view(&self.element),
-                four(&out_element, "1"),
-                view(&x_element),
-                view(&y_element),
-                index(),
-                index(),
-                index(),
-            ],
+            &["%av", "%bv", "%cv_fixed", "%xv_fixed", "%yv_fixed", "%splits", "%chunk", "%blocks"],
+            &[view(&self.element), view(&self.element), c_type, x_type, y_type, index(), index(), index()],
         );
         let (a, b, c) = (self.work.a.buffer, self.work.b.buffer, self.work.target.buffer);
         let mut inputs = vec![("a", a), ("b", b), ("c", c), ("x", x.buffer), ("y", y.buffer)];
