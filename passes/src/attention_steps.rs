@@ -126,8 +126,16 @@ impl Score {
     }
 
     /// Gives the template's function `name` this operation's body as far as it makes `results`. Its arguments from `first`
-    /// on are batch, row, key and the extra operand; the product, where there is one, comes before.
-    pub fn set(&self, kernels: Op, name: &str, results: &[Value], first: usize) -> Result<(), String> {
+    /// on are batch, row, key and the extra operand; the product, where there is one, comes before. The condition `holds`,
+    /// where one is given, is true there.
+    pub fn set(
+        &self,
+        kernels: Op,
+        name: &str,
+        results: &[Value],
+        first: usize,
+        holds: Option<Value>,
+    ) -> Result<(), String> {
         let block = self.op.blocks(0)[0];
         let maps = self.op.linalg_maps();
         let rank = maps[0].num_dims();
@@ -140,6 +148,10 @@ impl Score {
                     bound.push((self.product, zero[0]));
                 }
                 _ => bound.push((self.product, arguments[0])),
+            }
+            if let Some(condition) = holds {
+                let yes = end.build_before(&[], "", "%true = arith.constant true\nreturn %true : i1")?;
+                bound.push((condition, yes[0]));
             }
             for index in block.ops().into_iter().filter(|o| o.is("linalg.index")) {
                 let dim = index.attr("dim").and_then(|a| a.as_int()).unwrap_or(0) as usize;
@@ -229,15 +241,12 @@ pub fn only_used_by(buffer: Value, ops: &[Op]) -> bool {
     own
 }
 
-/// Whether scores are minus infinity wherever the column's index is greater than the row's.
-pub fn is_causal(score: Op) -> bool {
+/// The condition, where scores are minus infinity wherever the column's index is greater than the row's, that it is not.
+pub fn causal(score: Op) -> Option<Value> {
     let body = score.blocks(0)[0];
-    let Some(select) = body.terminator().operands().first().and_then(|v| v.def()).filter(|d| d.is("arith.select"))
-    else {
-        return false;
-    };
+    let select = body.terminator().operands().first()?.def().filter(|d| d.is("arith.select"))?;
     let low = select.operand(2).def().and_then(|d| d.attr("value")).map(|v| v.to_string()).unwrap_or_default();
-    let Some(compare) = select.operand(0).def().filter(|d| d.is("arith.cmpi")) else { return false };
+    let compare = select.operand(0).def().filter(|d| d.is("arith.cmpi"))?;
     let rank = score.linalg_maps().first().map_or(0, |m| m.num_dims()) as i64;
     let dim = |v: Value| v.def().filter(|d| d.is("linalg.index")).and_then(|d| d.attr("dim")).and_then(|a| a.as_int());
     let (a, b) = (dim(compare.operand(0)), dim(compare.operand(1)));
@@ -249,5 +258,5 @@ pub fn is_causal(score: Op) -> bool {
         Some(5 | 9) => (a, b) == (row, column),
         _ => false,
     };
-    keeps && low.starts_with("0xFF800000")
+    (keeps && low.starts_with("0xFF800000")).then(|| select.operand(0))
 }

@@ -159,6 +159,21 @@ pub fn set_whole_body(kernels: Op, name: &str, block: Block, inputs: &[Value]) -
     })
 }
 
+/// Gives the private function `name`, of one argument and one result, the body that is this conversion, such as `arith.truncf`;
+/// where both have one type it is left alone.
+pub fn set_conversion(kernels: Op, name: &str, operation: &str) -> Result<(), String> {
+    let missing = || format!("internal error: the template has no function @{name}");
+    let body = *kernels.lookup(name).ok_or_else(missing)?.blocks(0).first().ok_or_else(missing)?;
+    let (argument, end) = (*body.arguments().first().ok_or_else(missing)?, body.terminator());
+    let (from, to) = (argument.ty().to_string(), end.operand(0).ty().to_string());
+    if from != to {
+        let line = format!("%r = {operation} %v : {from} to {to}\nreturn %r : {to}");
+        let made = end.build_before(&[("v", argument)], "", &line)?;
+        end.set_operands(&made);
+    }
+    Ok(())
+}
+
 /// Adds copies of the constants among values from outside to the map.
 fn map_operands(values: &[Value], map: &mut HashMap<Value, Value>, end: Op) -> Result<(), String> {
     for operand in values.iter().copied() {

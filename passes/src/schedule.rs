@@ -227,9 +227,20 @@ const ATTENTION: Template = template!("attention_f32.mlir");
 /// The same with asynchronous copies, sm_80.
 const ATTENTION_ASYNC: Template = template!("attention_async_f32.mlir");
 
-/// The kernel for a softmax of several rows between two products.
-pub fn attention(chip: u32) -> &'static Template {
-    if chip >= 80 { &ATTENTION_ASYNC } else { &ATTENTION }
+/// On tensor cores, sm_80, where f32 may be rounded to tf32.
+const ATTENTION_TF32: Template = template!("attention_tf32.mlir");
+
+/// The same where it may be rounded to bf16.
+const ATTENTION_HALF: Template = template!("attention_half.mlir");
+
+/// The kernel for a softmax of several rows between two products of f32, and how its factors may be rounded.
+pub fn attention(chip: u32, precision: Precision) -> (&'static Template, &'static str) {
+    match precision {
+        Precision::Tf32 if chip >= 80 => (&ATTENTION_TF32, "tf32"),
+        Precision::Bf16 if chip >= 80 => (&ATTENTION_HALF, "bf16"),
+        _ if chip >= 80 => (&ATTENTION_ASYNC, "f32"),
+        _ => (&ATTENTION, "f32"),
+    }
 }
 
 /// The same for one row a batch.

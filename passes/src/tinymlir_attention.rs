@@ -11,16 +11,16 @@
 //! the scores, such as a mask; everything between must be read by nothing else. What it leaves, with a remark, goes to the kernels for products and rows.
 
 use crate::{
-    attention_steps::{Score, Step, exponential, is_causal, last_writer, only_used_by, reduction},
+    attention_steps::{Score, Step, causal, exponential, last_writer, only_used_by, reduction},
     contraction::Contraction,
     device::source,
     epilogue,
     host::{Operand, Text, Workspaces},
     ir::{Op, Opt, Pass, PassCx, PassResult, Value},
-    kernels::{Instance, Kernels},
+    kernels::{Instance, Kernels, set_conversion},
     matrices::Matrices,
     memory::{between, erase_unread, may_alias, outputs, touches, writes},
-    schedule::{ATTENTION_ROW, attention, chip_number},
+    schedule::{ATTENTION_ROW, Precision, attention, chip_number},
 };
 use mlir_sys::*;
 
@@ -28,13 +28,17 @@ pub static PASS: Pass = Pass {
     argument: "tinymlir-attention",
     description: "Compute a softmax between two products in one kernel that never writes the scores",
     anchor: "builtin.module",
-    options: &[Opt::string("chip", "sm_80", "The chip that the kernels are for")],
+    options: &[
+        Opt::string("chip", "sm_80", "The chip that the kernels are for"),
+        Opt::string("precision", "fp32", "How factors of f32 may be rounded: fp32, or tf32 or bf16 on tensor cores"),
+    ],
     statistics: &[("kernels", "Chains that became a kernel")],
     dialects: &[
         mlirGetDialectHandle__affine__,
         mlirGetDialectHandle__arith__,
         mlirGetDialectHandle__func__,
         mlirGetDialectHandle__gpu__,
+        mlirGetDialectHandle__llvm__,
         mlirGetDialectHandle__math__,
         mlirGetDialectHandle__memref__,
         mlirGetDialectHandle__nvgpu__,
@@ -47,6 +51,8 @@ pub static PASS: Pass = Pass {
 
 const MOST_DEPTH: i64 = 64;
 const LEAST_ROWS: i64 = 9;
+/// How many rows kernels on tensor cores are for.
+const LEAST_ROUNDED_ROWS: i64 = 33;
 /// How many batches and keys the kernel for one row takes, the latter in each block.
 const MOST_ROW_BATCHES: i64 = 4096;
 const BLOCK_KEYS: i64 = 128;
@@ -56,10 +62,12 @@ fn run(cx: &PassCx, module: Op) -> PassResult {
     let Some(chip) = chip_number(&chip) else {
         return Err(cx.error(module, &format!("cannot choose kernels: chip '{chip}' is none (sm_NN)")));
     };
+    let precision = cx.string("precision").parse::<Precision>();
+    let precision = cx.check(module, precision.map_err(|reason| format!("cannot choose kernels: {reason}")))?;
     let mut kernels = Kernels::default();
     let mut workspaces = Workspaces::default();
     while let Some(chain) = chains(module).next() {
-        chain.emit(cx, chip, module, &mut kernels, &mut workspaces)?;
+        chain.emit(cx, (chip, precision), module, &mut kernels, &mut workspaces)?;
     }
     Ok(())
 }
@@ -200,7 +208,7 @@ impl Chain {
     fn emit(
         self,
         cx: &PassCx,
-        chip: u32,
+        (chip, precision): (u32, Precision),
         module: Op,
         kernels: &mut Kernels,
         workspaces: &mut Workspaces,
@@ -208,14 +216,22 @@ impl Chain {
         let [batch, m, n, depth] = self.size;
         let at = self.ops[self.ops.len() - 1];
         let one_row = m == 1;
-        let causal = !one_row && self.score.as_ref().is_some_and(|s| is_causal(s.op));
+        // Few rows would fill no tile of a tensor core's.
+        let precision = if m < LEAST_ROUNDED_ROWS { Precision::Fp32 } else { precision };
+        let kept = self.score.as_ref().and_then(|s| causal(s.op)).filter(|_| !one_row);
+        let causal = kept.is_some();
         let extra = self.score.as_ref().and_then(|s| s.extra.map(|i| s.op.operand(i)));
         let extra_type = extra.map_or("memref<f32>".to_string(), dynamic_type);
         let body = |kernels: Op| -> Result<(), String> {
+            for name in ["factors", "result"].into_iter().filter(|name| kernels.lookup(name).is_some()) {
+                set_conversion(kernels, name, "arith.truncf")?;
+            }
             let Some(score) = &self.score else { return Ok(()) };
-            score.set(kernels, "score", &score.op.blocks(0)[0].terminator().operands(), 1)?;
+            let results = score.op.blocks(0)[0].terminator().operands();
+            score.set(kernels, "score", &results, 1, None)?;
             match score.kept() {
-                Some(kept) if one_row => score.set(kernels, "keep", &[kept], 0),
+                Some(kept) if one_row => score.set(kernels, "keep", &[kept], 0, None),
+                _ if kernels.lookup("score_kept").is_some() => score.set(kernels, "score_kept", &results, 1, kept),
                 _ => Ok(()),
             }
         };
@@ -223,11 +239,13 @@ impl Chain {
         if !one_row {
             parameters.push(("#causal", if causal { "true" } else { "false" }));
         }
+        let (template, factors) = attention(chip, precision);
         let (template, name) = match (one_row, causal) {
-            (true, _) => (&ATTENTION_ROW, "attention_row_f32"),
-            (false, true) => (attention(chip), "attention_causal_f32"),
-            (false, false) => (attention(chip), "attention_f32"),
+            (true, _) => (&ATTENTION_ROW, "attention_row_f32".to_string()),
+            (false, true) => (template, format!("attention_causal_{factors}")),
+            (false, false) => (template, format!("attention_{factors}")),
         };
+        let name = name.as_str();
         let instance = Instance { template, parameters: &parameters, launcher: "attention", name };
         let symbol = kernels.place(cx, at, module, instance, body)?;
         let ty = "memref<?x?x?xf32, strided<[?, ?, 1], offset: ?>>";

@@ -73,8 +73,8 @@ fn run(cx: &PassCx, module: Op) -> PassResult {
         "simple" => {}
         "fast" => {
             let (chip, precision) = (cx.string("chip"), cx.string("precision"));
-            let products =
-                format!("tinymlir-attention{{chip={chip}}},tinymlir-tuned-matmul{{chip={chip} precision={precision}}}");
+            let options = format!("{{chip={chip} precision={precision}}}");
+            let products = format!("tinymlir-attention{options},tinymlir-tuned-matmul{options}");
             cx.run_pipeline(&format!("{products},tinymlir-row-kernels"), module)?
         }
         other => {

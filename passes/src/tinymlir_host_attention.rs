@@ -159,7 +159,7 @@ fn define(
         let function = module.define(&format!(
             "func.func private @{symbol}({product}%b: index, %r: index, %k: index{x}) -> {result} {{\n%d = arith.constant {value}\nreturn %d : {result}\n}}"
         ))?;
-        score.set(module, &symbol, results, first)?;
+        score.set(module, &symbol, results, first, None)?;
         let product = if first == 1 { "f32, " } else { "" };
         declarations += &format!("func.func private @{symbol}({product}index, index, index{extra_type}) -> {result}\n");
         key += &function.to_string().replacen(&format!("@{symbol}("), "@(", 1);
