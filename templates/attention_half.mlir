@@ -34,7 +34,7 @@
 !global = memref<?x?x!elem, strided<[?, 1], offset: ?>, #gpu.address_space<global>>
 !global_batch = memref<?x?x?x!elem, strided<[?, ?, 1], offset: ?>, #gpu.address_space<global>>
 !tiles = memref<2x64x64x!factor, #gpu.address_space<workgroup>>
-!q_part = vector<4x4x!pair>
+!q_part = vector<4x4xi32>
 !staged = vector<8x4x!elem>
 !scores = vector<8x2x2xf32>
 !sums = vector<8x2x2xf32>
@@ -90,11 +90,17 @@ gpu.module @attention_half_kernels {
     return %r : vector<2x!out_elem>
   }
   // A product of 16x16 by 16x8 factors added to a sum.
-  func.func private @multiply(%a: vector<4x!pair>, %b0: !pair, %b1: !pair, %sum: vector<2x2xf32>) -> vector<2x2xf32> {
-    %a0 = vector.extract %a[0] : !pair from vector<4x!pair>
-    %a1 = vector.extract %a[1] : !pair from vector<4x!pair>
-    %a2 = vector.extract %a[2] : !pair from vector<4x!pair>
-    %a3 = vector.extract %a[3] : !pair from vector<4x!pair>
+  func.func private @multiply(%a: vector<4xi32>, %b0_bits: i32, %b1_bits: i32, %sum: vector<2x2xf32>) -> vector<2x2xf32> {
+    %a0_bits = vector.extract %a[0] : i32 from vector<4xi32>
+    %a1_bits = vector.extract %a[1] : i32 from vector<4xi32>
+    %a2_bits = vector.extract %a[2] : i32 from vector<4xi32>
+    %a3_bits = vector.extract %a[3] : i32 from vector<4xi32>
+    %a0 = llvm.bitcast %a0_bits : i32 to !pair
+    %a1 = llvm.bitcast %a1_bits : i32 to !pair
+    %a2 = llvm.bitcast %a2_bits : i32 to !pair
+    %a3 = llvm.bitcast %a3_bits : i32 to !pair
+    %b0 = llvm.bitcast %b0_bits : i32 to !pair
+    %b1 = llvm.bitcast %b1_bits : i32 to !pair
     %c0 = vector.extract %sum[0, 0] : f32 from vector<2x2xf32>
     %c1 = vector.extract %sum[0, 1] : f32 from vector<2x2xf32>
     %c2 = vector.extract %sum[1, 0] : f32 from vector<2x2xf32>
@@ -248,9 +254,9 @@ gpu.module @attention_half_kernels {
           %x = vector.load %q_from[%r, %c] {alignment = #two_bytes} : !global, vector<2x!elem>
           %y_any = func.call @factors(%x) : (vector<2x!elem>) -> vector<2x!factor>
           %y = arith.select %c_in, %y_any, %no_two : vector<2x!factor>
-          %p = llvm.bitcast %y : vector<2x!factor> to !pair
+          %p = llvm.bitcast %y : vector<2x!factor> to i32
           %place = affine.apply affine_map<(h, e) -> (h + 2 * e)>(%h, %e)
-          %f2 = vector.insert %p, %f1[%s, %place] : !pair into !q_part
+          %f2 = vector.insert %p, %f1[%s, %place] : i32 into !q_part
           affine.yield %f2 : !q_part
         }
         affine.yield %f3 : !q_part
@@ -273,7 +279,7 @@ gpu.module @attention_half_kernels {
         %k_chunk_any = affine.apply affine_map<(s, b) -> (2 * s + b)>(%s, %bit_8)
         %k_chunk = arith.xori %k_chunk_any, %in_eight : index
         %k_d = arith.muli %k_chunk, %c8 : index
-        %a = vector.extract %q[%s] : vector<4x!pair> from !q_part
+        %a = vector.extract %q[%s] : vector<4xi32> from !q_part
         %f3 = affine.for %jj = 0 to 4 iter_args(%f0 = %f) -> (!scores) {
           %r = affine.apply affine_map<(r, j) -> (r + 16 * j)>(%k_row, %jj)
           %b = nvgpu.ldmatrix %k[%half, %r, %k_d] {numTiles = 4 : i32, transpose = false} : !tiles -> vector<4x2x!factor>
@@ -283,10 +289,10 @@ gpu.module @attention_half_kernels {
             %e3 = affine.apply affine_map<(e) -> (2 * e + 1)>(%e)
             %b0_two = vector.extract %b[%e2] : vector<2x!factor> from vector<4x2x!factor>
             %b1_two = vector.extract %b[%e3] : vector<2x!factor> from vector<4x2x!factor>
-            %b0 = llvm.bitcast %b0_two : vector<2x!factor> to !pair
-            %b1 = llvm.bitcast %b1_two : vector<2x!factor> to !pair
+            %b0 = llvm.bitcast %b0_two : vector<2x!factor> to i32
+            %b1 = llvm.bitcast %b1_two : vector<2x!factor> to i32
             %old = vector.extract %f1[%j] : vector<2x2xf32> from !scores
-            %new = func.call @multiply(%a, %b0, %b1, %old) : (vector<4x!pair>, !pair, !pair, vector<2x2xf32>) -> vector<2x2xf32>
+            %new = func.call @multiply(%a, %b0, %b1, %old) : (vector<4xi32>, i32, i32, vector<2x2xf32>) -> vector<2x2xf32>
             %p = vector.insert %new, %f1[%j] : vector<2x2xf32> into !scores
             affine.yield %p : !scores
           }
@@ -413,18 +419,18 @@ gpu.module @attention_half_kernels {
 
       // Values: 16 keys at a time.
       %new_out = affine.for %kk = 0 to 4 iter_args(%f = %scaled) -> (!sums) {
-        %a_none = ub.poison : vector<4x!pair>
-        %a = affine.for %e = 0 to 2 iter_args(%a0 = %a_none) -> (vector<4x!pair>) {
-          %a3 = affine.for %h = 0 to 2 iter_args(%a1 = %a0) -> (vector<4x!pair>) {
+        %a_none = ub.poison : vector<4xi32>
+        %a = affine.for %e = 0 to 2 iter_args(%a0 = %a_none) -> (vector<4xi32>) {
+          %a3 = affine.for %h = 0 to 2 iter_args(%a1 = %a0) -> (vector<4xi32>) {
             %j = affine.apply affine_map<(k, e) -> (2 * k + e)>(%kk, %e)
             %x = vector.extract %exponentials[%j, %h] : vector<2xf32> from !scores
             %y = arith.truncf %x : vector<2xf32> to vector<2x!factor>
-            %p = llvm.bitcast %y : vector<2x!factor> to !pair
+            %p = llvm.bitcast %y : vector<2x!factor> to i32
             %place = affine.apply affine_map<(h, e) -> (h + 2 * e)>(%h, %e)
-            %a2 = vector.insert %p, %a1[%place] : !pair into vector<4x!pair>
-            affine.yield %a2 : vector<4x!pair>
+            %a2 = vector.insert %p, %a1[%place] : i32 into vector<4xi32>
+            affine.yield %a2 : vector<4xi32>
           }
-          affine.yield %a3 : vector<4x!pair>
+          affine.yield %a3 : vector<4xi32>
         }
         %r = affine.apply affine_map<(r, k) -> (r + 16 * k)>(%v_row, %kk)
         %f3 = affine.for %jj = 0 to 4 iter_args(%f0 = %f) -> (!sums) {
@@ -438,10 +444,10 @@ gpu.module @attention_half_kernels {
             %e3 = affine.apply affine_map<(e) -> (2 * e + 1)>(%e)
             %b0_two = vector.extract %b[%e2] : vector<2x!factor> from vector<4x2x!factor>
             %b1_two = vector.extract %b[%e3] : vector<2x!factor> from vector<4x2x!factor>
-            %b0 = llvm.bitcast %b0_two : vector<2x!factor> to !pair
-            %b1 = llvm.bitcast %b1_two : vector<2x!factor> to !pair
+            %b0 = llvm.bitcast %b0_two : vector<2x!factor> to i32
+            %b1 = llvm.bitcast %b1_two : vector<2x!factor> to i32
             %old = vector.extract %f1[%j] : vector<2x2xf32> from !sums
-            %new = func.call @multiply(%a, %b0, %b1, %old) : (vector<4x!pair>, !pair, !pair, vector<2x2xf32>) -> vector<2x2xf32>
+            %new = func.call @multiply(%a, %b0, %b1, %old) : (vector<4xi32>, i32, i32, vector<2x2xf32>) -> vector<2x2xf32>
             %p = vector.insert %new, %f1[%j] : vector<2x2xf32> into !sums
             affine.yield %p : !sums
           }

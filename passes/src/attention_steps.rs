@@ -7,10 +7,12 @@ use crate::{
     epilogue::fill_before,
     ir::{Op, Value},
     kernels::set_body,
+    key_rows::{constant, is_lowest},
     memory::{outputs, writes},
 };
 
 /// An elementwise operation that makes scores: the argument of its body that is the product, and the operand beside it.
+#[derive(Clone)]
 pub struct Score {
     pub op: Op,
     product: Value,
@@ -25,12 +27,10 @@ pub struct Step {
 }
 
 impl Step {
-    /// The two input buffers of an elementwise operation whose body is just `name` of the elements of an array of the
-    /// output's shape and of one that has an element a row.
+    /// The two input buffers of an elementwise operation whose body is just `name`, rounded or not, of the elements of an array
+    /// of the output's shape and of one that has an element a row.
     pub fn of(op: Op, name: &str) -> Option<(Vec<Value>, Step)> {
-        let step = Step::elementwise(op)?;
-        let last = op.blocks(0).first()?.terminator().operands().first()?.def()?;
-        step.rows(last, name)
+        Step::elementwise(op)?.rows(made(op)?, name)
     }
 
     fn elementwise(op: Op) -> Option<Step> {
@@ -59,10 +59,16 @@ impl Step {
     }
 }
 
-/// The inputs of `exp(x - maximum of the row)`.
+/// What makes the result of an operation's body, before it is rounded where it is.
+fn made(op: Op) -> Option<Op> {
+    let last = op.blocks(0).first()?.terminator().operands().first()?.def()?;
+    if last.is("arith.truncf") { last.operand(0).def() } else { Some(last) }
+}
+
+/// The inputs of `exp(x - maximum of the row)`, rounded or not.
 pub fn exponential(op: Op) -> Option<(Vec<Value>, Step)> {
     let step = Step::elementwise(op)?;
-    let exp = op.blocks(0).first()?.terminator().operands().first()?.def().filter(|d| d.is("math.exp"))?;
+    let exp = made(op).filter(|d| d.is("math.exp"))?;
     let maps = op.linalg_maps();
     let identity = maps.last()?.is_identity();
     let (inputs, step) = step.rows(exp.operand(0).def()?, "arith.subf")?;
@@ -113,7 +119,7 @@ impl Score {
     pub fn kept(&self) -> Option<Value> {
         let select =
             self.op.blocks(0).first()?.terminator().operands().first()?.def().filter(|d| d.is("arith.select"))?;
-        let low = select.operand(2).def()?.attr("value")?.to_string();
+        let low = is_lowest(&constant(select.operand(2)));
         let condition = select.operand(0);
         let mut left = vec![condition];
         while let Some(value) = left.pop() {
@@ -122,12 +128,12 @@ impl Score {
             }
             left.extend(value.def().map(|d| d.operands()).unwrap_or_default());
         }
-        low.starts_with("0xFF800000").then_some(condition)
+        low.then_some(condition)
     }
 
     /// Gives the template's function `name` this operation's body as far as it makes `results`. Its arguments from `first`
     /// on are batch, row, key and the extra operand; the product, where there is one, comes before. The condition `holds`,
-    /// where one is given, is true there.
+    /// where one is given, is true there. The product and the score are f32, also where the operation's are narrower.
     pub fn set(
         &self,
         kernels: Op,
@@ -142,13 +148,16 @@ impl Score {
         set_body(kernels, name, block, results, |arguments, end| {
             let places = &arguments[first + 3 - rank..first + 3];
             let mut bound = vec![];
-            match first {
-                0 => {
-                    let zero = end.build_before(&[], "", "%zero = arith.constant 0.0 : f32\nreturn %zero : f32")?;
-                    bound.push((self.product, zero[0]));
+            let ty = self.product.ty();
+            let product = match first {
+                0 => end.build_before(&[], "", &format!("%zero = arith.constant 0.0 : {ty}\nreturn %zero : {ty}"))?[0],
+                _ if ty.is("f32") => arguments[0],
+                _ => {
+                    let line = format!("%p = arith.truncf %x : f32 to {ty}\nreturn %p : {ty}");
+                    end.build_before(&[("x", arguments[0])], "", &line)?[0]
                 }
-                _ => bound.push((self.product, arguments[0])),
-            }
+            };
+            bound.push((self.product, product));
             if let Some(condition) = holds {
                 let yes = end.build_before(&[], "", "%true = arith.constant true\nreturn %true : i1")?;
                 bound.push((condition, yes[0]));
@@ -183,7 +192,16 @@ impl Score {
                 bound.push((block.arguments()[extra], loaded[0]));
             }
             Ok(bound)
-        })
+        })?;
+        let missing = || format!("internal error: no function @{name}");
+        let end = kernels.lookup(name).and_then(|f| f.blocks(0).first().map(|b| b.terminator())).ok_or_else(missing)?;
+        let score = end.operand(0);
+        if ["f16", "bf16"].iter().any(|half| score.ty().is(half)) {
+            let line = format!("%s = arith.extf %x : {} to f32\nreturn %s : f32", score.ty());
+            let wide = end.build_before(&[("x", score)], "", &line)?;
+            end.set_operands(&wide);
+        }
+        Ok(())
     }
 }
 
@@ -211,8 +229,8 @@ pub fn reduction(user: Op, output: Value, input: Value, names: &[&str]) -> Optio
     // A NaN is neutral for maxnumf, which keeps the number.
     let neutral = match last.name().as_str() {
         "arith.addf" => value.starts_with("0.000000e+00"),
-        "arith.maxnumf" => ["0xFF800000", "0xFFC00000", "0x7FC00000"].iter().any(|low| value.starts_with(low)),
-        _ => value.starts_with("0xFF800000"),
+        "arith.maxnumf" => is_lowest(&value) || ["0xFFC00000", "0x7FC00000"].iter().any(|low| value.starts_with(low)),
+        _ => is_lowest(&value),
     };
     (fits && neutral).then_some(Reduction { op, fill })
 }
@@ -245,7 +263,7 @@ pub fn only_used_by(buffer: Value, ops: &[Op]) -> bool {
 pub fn causal(score: Op) -> Option<Value> {
     let body = score.blocks(0)[0];
     let select = body.terminator().operands().first()?.def().filter(|d| d.is("arith.select"))?;
-    let low = select.operand(2).def().and_then(|d| d.attr("value")).map(|v| v.to_string()).unwrap_or_default();
+    let low = is_lowest(&constant(select.operand(2)));
     let compare = select.operand(0).def().filter(|d| d.is("arith.cmpi"))?;
     let rank = score.linalg_maps().first().map_or(0, |m| m.num_dims()) as i64;
     let dim = |v: Value| v.def().filter(|d| d.is("linalg.index")).and_then(|d| d.attr("dim")).and_then(|a| a.as_int());
@@ -258,5 +276,5 @@ pub fn causal(score: Op) -> Option<Value> {
         Some(5 | 9) => (a, b) == (row, column),
         _ => false,
     };
-    (keeps && low.starts_with("0xFF800000")).then(|| select.operand(0))
+    (keeps && low).then(|| select.operand(0))
 }

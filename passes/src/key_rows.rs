@@ -100,7 +100,7 @@ pub fn constant(value: Value) -> String {
 
 /// Whether that is minus infinity.
 pub fn is_lowest(constant: &str) -> bool {
-    constant.starts_with("0xFF800000 :") || constant.starts_with("0xFFF0000000000000 :")
+    ["0xFF800000 : f32", "0xFFF0000000000000 : f64", "0xFF80 : bf16", "0xFC00 : f16"].contains(&constant)
 }
 
 /// An elementwise quotient of rows by one number each, with the places among its operands.

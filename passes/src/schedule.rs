@@ -221,30 +221,51 @@ pub const PRODUCTS: &[Product] = &[
 /// How many threads a block of `matmul_skinny` has.
 pub const SKINNY_THREADS: i64 = 512;
 
-/// A softmax between two products, any chip.
-const ATTENTION: Template = template!("attention_f32.mlir");
-
-/// The same with asynchronous copies, sm_80.
-const ATTENTION_ASYNC: Template = template!("attention_async_f32.mlir");
-
-/// On tensor cores, sm_80, where f32 may be rounded to tf32.
-const ATTENTION_TF32: Template = template!("attention_tf32.mlir");
-
-/// The same where it may be rounded to bf16.
-const ATTENTION_HALF: Template = template!("attention_half.mlir");
-
-/// The kernel for a softmax of several rows between two products of f32, and how its factors may be rounded.
-pub fn attention(chip: u32, precision: Precision) -> (&'static Template, &'static str) {
-    match precision {
-        Precision::Tf32 if chip >= 80 => (&ATTENTION_TF32, "tf32"),
-        Precision::Bf16 if chip >= 80 => (&ATTENTION_HALF, "bf16"),
-        _ if chip >= 80 => (&ATTENTION_ASYNC, "f32"),
-        _ => (&ATTENTION, "f32"),
-    }
+/// A kernel for a softmax between two products.
+#[derive(Clone, Copy)]
+pub struct Attention {
+    /// What factors are multiplied as, in its name.
+    pub factors: &'static str,
+    /// Its kernel.
+    pub template: Template,
+    /// Whether the template has functions that round to factors and to the result's elements.
+    pub converts: bool,
+    /// Parameters of the template beside those that follow from the shape.
+    pub parameters: &'static [(&'static str, &'static str)],
 }
 
-/// The same for one row a batch.
-pub const ATTENTION_ROW: Template = template!("attention_row_f32.mlir");
+/// The table of kernels for several rows, the first row that fits: the elements of queries, keys and values, the precision that it
+/// needs to be allowed, the oldest chip.
+const ATTENTION: [(&str, Precision, u32, Attention); 6] = [
+    ("bf16", Precision::Fp32, 80, Attention { parameters: HALVES_OF_BF16, ..ON_HALVES }),
+    ("f16", Precision::Fp32, 80, Attention { factors: "f16", parameters: HALVES_OF_F16, ..ON_HALVES }),
+    ("f32", Precision::Bf16, 80, ON_HALVES),
+    ("f32", Precision::Tf32, 80, Attention { factors: "tf32", template: template!("attention_tf32.mlir"), ..STRICT }),
+    ("f32", Precision::Fp32, 80, Attention { template: template!("attention_async_f32.mlir"), ..STRICT }),
+    ("f32", Precision::Fp32, 0, STRICT),
+];
+const STRICT: Attention =
+    Attention { factors: "f32", template: template!("attention_f32.mlir"), converts: false, parameters: &[] };
+const ON_HALVES: Attention =
+    Attention { factors: "bf16", template: template!("attention_half.mlir"), converts: true, parameters: &[] };
+const HALVES_OF_BF16: &[(&str, &str)] = &[("!elem", "bf16"), ("#four_bytes", "8 : i64"), ("#two_bytes", "4 : i64")];
+const HALVES_OF_F16: &[(&str, &str)] = &[
+    ("!elem", "f16"),
+    ("!factor", "f16"),
+    ("!pair", "vector<2xf16>"),
+    ("#type", "#nvvm.mma_type<f16>"),
+    ("#four_bytes", "8 : i64"),
+    ("#two_bytes", "4 : i64"),
+];
+
+/// The kernel for a softmax of several rows between two products of these elements.
+pub fn attention(chip: u32, element: &str, precision: Precision) -> Option<Attention> {
+    let fits = |row: &&(&str, Precision, u32, Attention)| row.0 == element && row.1 <= precision && chip >= row.2;
+    ATTENTION.iter().find(fits).map(|row| row.3)
+}
+
+/// The same for one row a batch, of f32.
+pub const ATTENTION_ROW: Attention = Attention { template: template!("attention_row_f32.mlir"), ..STRICT };
 
 /// The reduction within a block of a kernel of rows.
 pub const ROW_REDUCE: Template = template!("row_reduce.mlir");

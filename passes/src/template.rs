@@ -8,6 +8,7 @@
 use crate::ir::{Ctx, Op};
 
 /// A template file, embedded in the binary.
+#[derive(Clone, Copy)]
 pub struct Template {
     /// The file's name, for diagnostics.
     pub file: &'static str,

@@ -21,7 +21,8 @@ use crate::{
     host::{Operand, Text},
     ir::{Op, Pass, PassCx, PassResult, Type, Value},
     threads::ParallelLoop,
-    tinymlir_attention::{Chain, chains, dynamic_type},
+    attention_match::{Chain, chains},
+    tinymlir_attention::dynamic_type,
 };
 use mlir_sys::*;
 use std::collections::HashMap;
@@ -51,7 +52,7 @@ const LEAST: i64 = 1 << 15;
 fn run(cx: &PassCx, module: Op) -> PassResult {
     // From what makes loops equal to the function's name.
     let mut functions: HashMap<String, String> = HashMap::new();
-    let one_row = |chain: &Chain| chain.size[1] == 1 && chain.size[2] <= MOST_KEYS;
+    let one_row = |chain: &Chain| chain.element == "f32" && chain.size[1] == 1 && chain.size[2] <= MOST_KEYS;
     while let Some(chain) = chains(module).find(one_row) {
         let at = chain.ops[chain.ops.len() - 1];
         at.stand_for(chain.ops.iter().copied());
