@@ -1,13 +1,10 @@
-// The kernels of rows and of attention at the sizes that benches/gpu/rows.py measures.
+// The kernels of rows and of attention of one row at the sizes that benches/gpu/rows.py measures.
 #id = affine_map<(b, i, j) -> (b, i, j)>
 #row = affine_map<(b, i, j) -> (b, i)>
 #key = affine_map<(b, i, j) -> (j)>
 #qi = affine_map<(b, i, j, k) -> (b, i, k)>
 #kj = affine_map<(b, i, j, k) -> (b, j, k)>
 #ij = affine_map<(b, i, j, k) -> (b, i, j)>
-#swapped = affine_map<(i, b, j) -> (b, i, j)>
-#swapped_row = affine_map<(i, b, j) -> (b, i)>
-#swapped_id = affine_map<(i, b, j) -> (i, b, j)>
 #all2 = affine_map<(i, j) -> (i, j)>
 #row2 = affine_map<(i, j) -> (i)>
 #column2 = affine_map<(i, j) -> (j)>
@@ -86,54 +83,6 @@ func.func @layer_norm(%x: memref<16384x4096xf32>, %g: memref<4096xf32>, %b: memr
     %4 = arith.mulf %3, %gain : f32
     %5 = arith.addf %4, %bias : f32
     linalg.yield %5 : f32
-  }
-  return
-}
-
-func.func @attention(%q: memref<12x1024x64xf32>, %k: memref<12x1024x64xf32>, %v: memref<12x1024x64xf32>, %r: memref<1024x12x64xf32>) {
-  %zero = arith.constant 0.0 : f32
-  %low = arith.constant 0xFF800000 : f32
-  %scale = arith.constant 0.125 : f32
-  %s = memref.alloc() : memref<12x1024x1024xf32>
-  linalg.fill ins(%zero : f32) outs(%s : memref<12x1024x1024xf32>)
-  linalg.batch_matmul indexing_maps = [#qi, #kj, #ij] ins(%q, %k : memref<12x1024x64xf32>, memref<12x1024x64xf32>) outs(%s : memref<12x1024x1024xf32>)
-  linalg.generic {indexing_maps = [#id], iterator_types = ["parallel", "parallel", "parallel"]} outs(%s : memref<12x1024x1024xf32>) {
-  ^bb0(%x: f32):
-    %row = linalg.index 1 : index
-    %column = linalg.index 2 : index
-    %keeps = arith.cmpi ule, %column, %row : index
-    %scaled = arith.mulf %x, %scale : f32
-    %score = arith.select %keeps, %scaled, %low : f32
-    linalg.yield %score : f32
-  }
-  %max = memref.alloc() : memref<12x1024xf32>
-  linalg.fill ins(%low : f32) outs(%max : memref<12x1024xf32>)
-  linalg.generic {indexing_maps = [#id, #row], iterator_types = ["parallel", "parallel", "reduction"]} ins(%s : memref<12x1024x1024xf32>) outs(%max : memref<12x1024xf32>) {
-  ^bb0(%x: f32, %out: f32):
-    %m = arith.maximumf %x, %out : f32
-    linalg.yield %m : f32
-  }
-  %e = memref.alloc() : memref<12x1024x1024xf32>
-  linalg.generic {indexing_maps = [#id, #row, #id], iterator_types = ["parallel", "parallel", "parallel"]} ins(%s, %max : memref<12x1024x1024xf32>, memref<12x1024xf32>) outs(%e : memref<12x1024x1024xf32>) {
-  ^bb0(%x: f32, %m: f32, %out: f32):
-    %d = arith.subf %x, %m : f32
-    %y = math.exp %d : f32
-    linalg.yield %y : f32
-  }
-  %sum = memref.alloc() : memref<12x1024xf32>
-  linalg.fill ins(%zero : f32) outs(%sum : memref<12x1024xf32>)
-  linalg.generic {indexing_maps = [#id, #row], iterator_types = ["parallel", "parallel", "reduction"]} ins(%e : memref<12x1024x1024xf32>) outs(%sum : memref<12x1024xf32>) {
-  ^bb0(%x: f32, %out: f32):
-    %m = arith.addf %x, %out : f32
-    linalg.yield %m : f32
-  }
-  %o = memref.alloc() : memref<12x1024x64xf32>
-  linalg.fill ins(%zero : f32) outs(%o : memref<12x1024x64xf32>)
-  linalg.batch_matmul ins(%e, %v : memref<12x1024x1024xf32>, memref<12x1024x64xf32>) outs(%o : memref<12x1024x64xf32>)
-  linalg.generic {indexing_maps = [#swapped, #swapped_row, #swapped_id], iterator_types = ["parallel", "parallel", "parallel"]} ins(%o, %sum : memref<12x1024x64xf32>, memref<12x1024xf32>) outs(%r : memref<1024x12x64xf32>) {
-  ^bb0(%x: f32, %l: f32, %out: f32):
-    %y = arith.divf %x, %l : f32
-    linalg.yield %y : f32
   }
   return
 }

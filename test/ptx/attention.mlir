@@ -3,9 +3,19 @@
 // RUN: tinymlir-opt %s --tinymlir-gpu-outline="schedule=fast chip=sm_75" --tinymlir-lower-gpu=chip=sm_75 | %python %root/test/inputs/ptxas.py sm_75 | FileCheck %s
 // RUN: tinymlir-opt %s --tinymlir-gpu-outline="schedule=fast chip=sm_90" --tinymlir-lower-gpu=chip=sm_90 | %python %root/test/inputs/ptxas.py sm_90 | FileCheck %s
 
+// RUN: tinymlir-opt %s --tinymlir-gpu-outline="schedule=fast precision=tf32" --tinymlir-lower-gpu=chip=sm_80 | %python %root/test/inputs/ptxas.py sm_80 | FileCheck %s --check-prefix=TF32
+// RUN: tinymlir-opt %s --tinymlir-gpu-outline="schedule=fast chip=sm_90 precision=tf32" --tinymlir-lower-gpu=chip=sm_90 | %python %root/test/inputs/ptxas.py sm_90 | FileCheck %s --check-prefix=TF32
+// RUN: tinymlir-opt %s --tinymlir-gpu-outline="schedule=fast precision=bf16" --tinymlir-lower-gpu=chip=sm_80 | %python %root/test/inputs/ptxas.py sm_80 | FileCheck %s --check-prefix=BF16
+// RUN: tinymlir-opt %s --tinymlir-gpu-outline="schedule=fast chip=sm_90 precision=bf16" --tinymlir-lower-gpu=chip=sm_90 | %python %root/test/inputs/ptxas.py sm_90 | FileCheck %s --check-prefix=BF16
+
 // Two blocks of the one kernel fit on a multiprocessor, three before sm_80: no register is spilled.
 // CHECK: attention_causal_f32: {{[12][0-9][0-9]}} registers, 0 bytes spilled
 // CHECK-NOT: registers
+
+// Of 256 threads two blocks with tf32, one with bf16.
+// TF32: attention_causal_tf32: {{1[0-2][0-9]}} registers, 0 bytes spilled
+// BF16: attention_causal_bf16: {{[12][0-9][0-9]}} registers, 0 bytes spilled
+
 #id = affine_map<(b, i, j) -> (b, i, j)>
 #row = affine_map<(b, i, j) -> (b, i)>
 #qi = affine_map<(b, i, j, k) -> (b, i, k)>
