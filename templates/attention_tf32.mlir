@@ -98,7 +98,7 @@ gpu.module @attention_tf32_kernels {
 
   gpu.func @attention_tf32(%Q: !view, %K: !view, %V: !view, %O: !view, %X: !extra)
       workgroup(%k: !tiles {llvm.align = 16 : i64}, %v: !tiles {llvm.align = 16 : i64})
-      kernel attributes {known_block_size = array<i32: 256, 1, 1>, nvvm.minctasm = 2 : i32} {
+      kernel attributes {known_block_size = array<i32: 256, 1, 1>, nvvm.minctasm = 1 : i32} {
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index
     %c2 = arith.constant 2 : index
