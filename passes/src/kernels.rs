@@ -67,10 +67,8 @@ impl Kernels {
         let holder = module.unique_symbol(&format!("{name}_kernels"));
         let ctx = module.ctx();
         for launch in function.find(&["gpu.launch_func"]) {
-            let kernel = launch.attr("kernel").map(|k| k.to_string()).unwrap_or_default();
-            let kernel = kernel.rsplit("::").next().unwrap_or_default().to_string();
-            let symbol = Attr::parse(ctx, &format!("@{holder}::{kernel}")).ok_or(Failed)?;
-            launch.set_attr("kernel", symbol);
+            let (_, kernel) = launch.attr("kernel").and_then(|k| k.as_symbol_path()).ok_or(Failed)?;
+            launch.set_attr("kernel", Attr::symbol_in(ctx, &holder, &kernel));
         }
         module.set_attr("gpu.container_module", Attr::unit(ctx));
         let placed = module.append_clone(kernels);

@@ -229,16 +229,15 @@ fn legalize_names(module: Op) {
             for user in kernels.walk() {
                 for name in ["callee", "name", "global_name"] {
                     let same = user.attr(name).and_then(|a| a.as_symbol()).is_some_and(|s| s == old);
-                    if let Some(reference) = Attr::parse(module.ctx(), &format!("@{new}")).filter(|_| same) {
-                        user.set_attr(name, reference);
+                    if same {
+                        user.set_attr(name, Attr::symbol(module.ctx(), &new));
                     }
                 }
             }
             for launch in module.find(&["gpu.launch_func"]) {
                 let Some((_, kernel)) = launched(launch).filter(|(h, _)| *h == holder) else { continue };
-                let reference = Attr::parse(module.ctx(), &format!("@{holder:?}::@{new}"));
-                if let Some(reference) = reference.filter(|_| kernel == old) {
-                    launch.set_attr("kernel", reference);
+                if kernel == old {
+                    launch.set_attr("kernel", Attr::symbol_in(module.ctx(), &holder, &new));
                 }
             }
         }

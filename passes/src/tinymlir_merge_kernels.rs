@@ -66,8 +66,7 @@ fn run(cx: &PassCx, module: Op) -> PassResult {
     }
     for launch in module.find(&["gpu.launch_func"]) {
         if let Some(new) = launched(launch).and_then(|k| places.get(&k)) {
-            let symbol = Attr::parse(module.ctx(), &format!("@{name}::@{new}")).ok_or(Failed)?;
-            launch.set_attr("kernel", symbol);
+            launch.set_attr("kernel", Attr::symbol_in(module.ctx(), &name, new));
         }
     }
     outlined.into_iter().for_each(|m| m.erase());
@@ -82,10 +81,7 @@ fn is_lowered(module: Op) -> bool {
 
 /// The gpu.module and the kernel of a launch.
 pub fn launched(launch: Op) -> Option<(String, String)> {
-    let text = launch.attr("kernel")?.to_string();
-    let (module, kernel) = text.split_once("::")?;
-    let plain = |s: &str| s.trim_start_matches('@').trim_matches('"').to_string();
-    Some((plain(module), plain(kernel)))
+    launch.attr("kernel")?.as_symbol_path()
 }
 
 /// Inlines every call of a function marked `tinymlir.kernel` and erases the function. Returns the names that the functions
@@ -138,10 +134,8 @@ fn merge_helpers(source: Op, target: Op, known: &mut HashMap<String, String>) {
             for user in source.walk() {
                 for attribute in ["callee", "name"] {
                     let names = user.attr(attribute).filter(|_| user.is("func.call") || user.is("memref.get_global"));
-                    if names.and_then(|a| a.as_symbol()).as_deref() == Some(&old)
-                        && let Some(symbol) = Attr::parse(user.ctx(), &format!("@{new}"))
-                    {
-                        user.set_attr(attribute, symbol);
+                    if names.and_then(|a| a.as_symbol()).as_deref() == Some(&old) {
+                        user.set_attr(attribute, Attr::symbol(user.ctx(), &new));
                     }
                 }
             }

@@ -83,10 +83,13 @@ fn emit(cx: &PassCx, run: &Run) -> Result<Vec<Value>, Failed> {
     let forall = cx.check(last.op, Blocks { run, cut: &cut, shrunk: &shrunk }.emit())?;
     let names: Vec<String> = run.members.iter().map(|m| m.op.name()).collect();
     let [operations, rows, buffers] = [names.len(), cut.block as usize, shrunk.len()].map(|n| n.to_string());
+    let some = |count: &str, what: &str| if count == "1" { format!("a {what}") } else { format!("{count} {what}s") };
     cx.passed_with(
         forall,
         &format!(
-            "computes {operations} operations {rows} rows at a time, {buffers} buffers on the stack: {}",
+            "computes {operations} operations, {} at a time, {} on the stack: {}",
+            some(&rows, "row"),
+            some(&buffers, "buffer"),
             names.join(", ")
         ),
         &[("kernel", "rows in blocks"), ("operations", &operations), ("rows", &rows), ("buffers", &buffers)],

@@ -314,6 +314,24 @@
   }));
 
   // ---- the timeline ----
+  const unitOf = (us) => (us >= 1e6 ? [1e6, "s"] : us >= 1e3 ? [1e3, "ms"] : [1, "µs"]);
+  const duration = (us) => { const [scale, unit] = unitOf(us); return `${us / scale >= 99.95 ? (us / scale).toFixed(0) : (us / scale).toPrecision(3)} ${unit}`; };
+  // What takes the time, of each track the most first; the rest together.
+  function totals(events) {
+    const body = document.querySelector("#event-table tbody");
+    if (body.rows.length) return;
+    for (const track of ["card", "host"]) {
+      const groups = new Map(), mine = events.filter((e) => e.track === track);
+      for (const e of mine) { const g = groups.get(e.name) || { count: 0, time: 0 }; g.count++; g.time += e.time; groups.set(e.name, g); }
+      const all = mine.reduce((sum, e) => sum + e.time, 0);
+      for (const [name, g] of [...groups].sort((a, b) => b[1].time - a[1].time)) {
+        const share = all ? (100 * g.time) / all : 0;
+        const meter = make("span", { class: "meter" }, make("i", { style: `width:${share}%` }));
+        body.append(make("tr", {}, make("td", { class: "name" }, name), make("td", {}, track), make("td", { class: "n" }, String(g.count)),
+          make("td", { class: "n" }, duration(g.time)), make("td", { class: "n" }, duration(g.time / g.count)), make("td", { class: "dims" }, meter, ` ${share.toFixed(share < 10 ? 1 : 0)} %`)));
+      }
+    }
+  }
   let span = null;
   function tracks() {
     const canvas = $("tracks"), events = data.events || [];
@@ -325,6 +343,7 @@
     $("all").onclick = () => { span = [0, end]; paint(); };
     const names = [...new Set(events.map((e) => e.name))];
     const used = ["host", "card"].filter((track) => events.some((e) => e.track === track));
+    totals(events);
     canvas.style.height = 60 + used.length * 70 + "px";
     const style = getComputedStyle(document.documentElement);
     const colour = (name) => style.getPropertyValue(["--product", "--elementwise", "--reduction", "--op", "--type", "--symbol"][names.indexOf(name) % 6]);
@@ -348,18 +367,23 @@
         }
       });
       g.fillStyle = style.getPropertyValue("--soft");
-      const fine = span[1] - span[0] < 2e4 ? 3 : 1;
-      const label = (t) => (end > 1e4 ? (t / 1e3).toFixed(fine) + " ms" : t.toFixed(1) + " µs");
-      for (let i = 0; i <= 6; i++) {
-        g.textAlign = i === 6 ? "right" : i ? "center" : "left";
-        const t = span[0] + ((span[1] - span[0]) * i) / 6; g.fillText(label(t), x(t), height - 14); }
+      // As many marks as there is room for, with the digits that tell them apart.
+      const count = Math.max(1, Math.min(6, Math.floor((width - 70) / 110)));
+      const step = (span[1] - span[0]) / count, [scale, unit] = unitOf(span[1] - span[0]);
+      const digits = Math.max(0, Math.ceil(-Math.log10(step / scale)) + 1);
+      for (let i = 0; i <= count; i++) {
+        g.textAlign = i === count ? "right" : i ? "center" : "left";
+        // The first by the clock, the others from there.
+        const text = i || !span[0] ? `${span[0] ? "+" : ""}${((step * i) / scale).toFixed(digits)} ${unit}` : `at ${duration(span[0])}`;
+        g.fillText(text, x(span[0] + step * i), height - 14);
+      }
     };
     const timeAt = (e) => span[0] + ((e.offsetX - 60) / (canvas.clientWidth - 70)) * (span[1] - span[0]);
     canvas.onwheel = (e) => { e.preventDefault(); const t = timeAt(e), f = e.deltaY > 0 ? 1.25 : 0.8; span = [Math.max(0, t - (t - span[0]) * f), Math.min(end, t + (span[1] - t) * f)]; paint(); };
     canvas.onpointermove = (e) => {
       if (e.buttons) { const d = (-e.movementX / (canvas.clientWidth - 70)) * (span[1] - span[0]); if (span[0] + d >= 0 && span[1] + d <= end) span = [span[0] + d, span[1] + d]; paint(); }
       const t = timeAt(e), track = used[Math.max(0, Math.min(used.length - 1, Math.floor((e.offsetY - 24) / 70)))], over = events.find((v) => v.track === track && v.start <= t && t <= v.start + v.time);
-      $("event").textContent = over ? `${over.name}: ${over.time.toFixed(2)} µs` : "\u00a0";
+      $("event").textContent = over ? `${over.name}: ${duration(over.time)}` : "\u00a0";
     };
     paint();
   }

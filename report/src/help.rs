@@ -117,6 +117,11 @@ pub fn arguments(tool: Tool) -> Result<Vec<OsString>, i32> {
                 return Err(0);
             }
             Some("--help-all") => *argument = "--help".into(),
+            // LLVM would compare it with every option for minutes.
+            Some(text) if text.starts_with('-') && text.find('=').unwrap_or(text.len()) > 200 => {
+                eprintln!("error: there is no option {}...", text.chars().take(40).collect::<String>());
+                return Err(1);
+            }
             Some(text) => {
                 let wrong = if tool == Tool::Reduce { wrong_reduction(text) } else { None };
                 if let Some(message) = wrong.or_else(|| wrong_option(text)) {

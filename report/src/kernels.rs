@@ -36,8 +36,7 @@ pub fn launches(module: Op, sources: &mut Sources) -> Vec<Launch> {
 }
 
 fn launch(op: Op, kernels: &BTreeMap<String, Op>, sources: &mut Sources) -> Launch {
-    let kernel = op.attr("kernel").map(|k| k.to_string()).unwrap_or_default();
-    let kernel = kernel.rsplit("::").next().unwrap_or_default().trim_start_matches('@').to_owned();
+    let kernel = op.attr("kernel").and_then(|k| k.as_symbol_path()).map_or(String::new(), |(_, kernel)| kernel);
     // Asynchronous dependencies, grid, block, cluster (one each or none), dynamic shared memory, arguments, the stream.
     let counts: Vec<usize> = op
         .attr("operandSegmentSizes")

@@ -6,6 +6,7 @@
 mod costs;
 mod diff;
 mod explain;
+pub mod files;
 mod help;
 mod kernels;
 mod opt;

@@ -69,6 +69,9 @@ impl Driver for Opt {
             Err(error) => return Some(fail(&format!("--remarks: {error}"))),
         };
         let show = Show { diff: diff.is_some(), remarks, report: report.as_ref().map(Into::into) };
+        if let Err(error) = show.check() {
+            return Some(fail(&format!("{error:#}")));
+        }
         if !show.is_nothing() {
             let mut watch = Watch::new(show);
             watch.subject(Subject::of_command(input, &std::fs::read(input).unwrap_or_default(), ""));
@@ -83,8 +86,7 @@ impl Driver for Opt {
 
     fn finish(&mut self, code: i32) -> i32 {
         let Some(watch) = self.watch.take() else { return code };
-        // A report of half a compilation would be taken for one of a whole.
-        match if code == 0 { watch.finish() } else { watch.stop() } {
+        match if code == 0 { watch.finish() } else { watch.stop("") } {
             Ok(()) => code,
             Err(error) => fail(&format!("{error:#}")),
         }

@@ -11,7 +11,7 @@ use crate::{
 };
 use anyhow::{Context as _, Result};
 use base64::{Engine as _, engine::general_purpose::STANDARD};
-use minijinja::{Environment, context};
+use minijinja::{Environment, HtmlEscape, context};
 use serde::Serialize;
 use serde_json::{Value, json};
 use std::io::Write as _;
@@ -29,6 +29,8 @@ pub struct Subject {
     pub command: String,
     /// Figures of a run, where there was one.
     pub run: Option<Run>,
+    /// That it failed, and why: what is shown is what there was until then.
+    pub failed: Option<String>,
 }
 
 impl Subject {
@@ -39,7 +41,7 @@ impl Subject {
             source: std::str::from_utf8(bytes).ok().filter(|text| !text.is_empty()).map(str::to_owned),
             target: target.to_owned(),
             command: std::env::args().collect::<Vec<_>>().join(" "),
-            run: None,
+            ..Subject::default()
         }
     }
 }
@@ -106,6 +108,7 @@ pub fn page(subject: &Subject, recording: &mut Recording) -> Result<String> {
     environment.add_filter("percent", |value: Option<f64>| value.map_or("–".to_owned(), |v| format!("{v:.0} %")));
     environment
         .add_filter("numbers", |values: Vec<u32>| values.iter().map(u32::to_string).collect::<Vec<_>>().join(" "));
+    environment.add_filter("breaks", |name: &str| minijinja::Value::from_safe_string(breaks(name)));
     environment.add_template("page", PAGE).context("the page's template")?;
     let totals = totals(&rows);
     let missed = recording.remarks.iter().filter(|(r, _)| r.kind == "missed").count();
@@ -118,6 +121,7 @@ pub fn page(subject: &Subject, recording: &mut Recording) -> Result<String> {
         module => subject.module.rsplit('/').next().unwrap_or_default(),
         command => subject.command,
         target => subject.target,
+        failed => subject.failed,
         version => env!("CARGO_PKG_VERSION"),
         on_card => !recording.launches.is_empty(),
         has_usage => rows.iter().any(|r| r.usage.is_some()),
@@ -152,6 +156,12 @@ fn totals(rows: &[Row]) -> Value {
     let sum = |of: fn(&Row) -> Option<f64>| rows.iter().filter_map(|r| Some(of(r)? * r.count as f64)).sum::<f64>();
     let count: usize = rows.iter().map(|r| r.count).sum();
     json!({ "count": count, "distinct": rows.len(), "flops": sum(|r| r.flops), "bytes": sum(|r| r.bytes), "time": sum(|r| r.time) })
+}
+
+/// A name as HTML that may be broken behind each `_` and `/`.
+fn breaks(name: &str) -> String {
+    let escaped = HtmlEscape(name).to_string();
+    escaped.replace('_', "_<wbr>").replace("&#x2f;", "/<wbr>")
 }
 
 /// A number with three digits and a prefix: `1.23 G`.
@@ -237,6 +247,11 @@ mod tests {
         assert_eq!(si(2.5e-6, "s"), "2.50 µs");
         assert_eq!(si(123.4e6, "FLOP"), "123 MFLOP");
         assert_eq!(si(0.0, ""), "0");
+    }
+
+    #[test]
+    fn names_break_behind_underscores_and_are_escaped() {
+        assert_eq!(breaks("a_b<i>/c"), "a_<wbr>b&lt;i&gt;/<wbr>c");
     }
 
     #[test]

@@ -67,6 +67,11 @@ pub struct Recording {
 }
 
 impl Recording {
+    /// Whether there is anything to show.
+    pub fn has_begun(&self) -> bool {
+        !self.snapshots.is_empty()
+    }
+
     /// A pass changed the module, or did not.
     pub fn step(&mut self, pass: &str, outer: Vec<String>, old: &State, new: &State, hunks: &[Hunk], started: Instant) {
         let diff: Vec<(char, String)> =

@@ -1,6 +1,6 @@
 //! Remarks as text, as YAML that LLVM's tools for optimisation remarks read, and as JSON, one a line.
 
-use crate::terminal::Paint;
+use crate::{suggest::did_you_mean, terminal::Paint};
 use anyhow::{Result, bail};
 use serde::Serialize;
 use std::{fmt::Write, path::PathBuf, str::FromStr};
@@ -54,7 +54,8 @@ impl FromStr for RemarkStyle {
         match file.extension().and_then(|e| named(&e.to_string_lossy())) {
             Some(format) => Ok(RemarkStyle { format, file: Some(file) }),
             None => bail!(
-                "remarks are written as text, yaml or json, or to a file named .txt, .yaml or .json, not `{text}`"
+                "remarks are written as text, yaml or json, or to a file named .txt, .yaml or .json, not `{text}`{}",
+                did_you_mean(text, ["text", "yaml", "json"])
             ),
         }
     }

@@ -167,7 +167,7 @@ fn of_operations(recording: &Recording) -> Vec<Row> {
             place: place(recording, cost.source),
             sources: vec![cost.source],
             shapes: cost.shapes.clone(),
-            why: fact("why").or(said).unwrap_or_default(),
+            why: fact("why").or(said).unwrap_or_else(|| "no pass put anything in its place".into()),
             remark: remark.map(|(r, _)| r.message.clone()).unwrap_or_default(),
             flops: cost.flops,
             bytes: cost.bytes,

@@ -2,18 +2,15 @@
 
 use crate::{
     diff::{Hunk, hunks, unified},
+    files::{beside, is_special, write_whole},
     page::{Run, Subject, page},
     record::Recording,
     remarks::{Record, RemarkStyle},
     state::{State, state},
     terminal::Paint,
 };
-use anyhow::{Context as _, Result};
-use std::{
-    fmt::Write,
-    path::{Path, PathBuf},
-    time::Instant,
-};
+use anyhow::{Error, Result, anyhow};
+use std::{fmt::Write as _, path::PathBuf, time::Instant};
 use tinymlir_passes::ir::{Observer, Op, Remark};
 
 /// What is wanted.
@@ -32,6 +29,17 @@ impl Show {
     pub fn is_nothing(&self) -> bool {
         !self.diff && self.remarks.is_none() && self.report.is_none()
     }
+
+    /// Whether something is written to standard error while passes run.
+    pub fn speaks(&self) -> bool {
+        self.diff || self.remarks.as_ref().is_some_and(|style| style.file().is_none())
+    }
+
+    /// Fails where a file that is wanted could not be written: to be asked before the work that it would show.
+    pub fn check(&self) -> Result<()> {
+        let files = self.remarks.as_ref().and_then(RemarkStyle::file).into_iter().chain(self.report.as_ref());
+        files.filter(|file| !is_special(file)).try_for_each(|file| beside(file).map(drop))
+    }
 }
 
 /// An observer of passes that shows what is wanted.
@@ -47,6 +55,8 @@ pub struct Watch {
     /// Whether the report has the text after each pass, and not that of stages.
     by_pass: bool,
     subject: Subject,
+    /// The pass that failed.
+    failed: Option<String>,
 }
 
 /// The module that passes run on, and its text as it was last seen.
@@ -76,6 +86,7 @@ impl Watch {
             recording: Recording::default(),
             by_pass: true,
             subject: Subject::default(),
+            failed: None,
         }
     }
 
@@ -122,10 +133,24 @@ impl Watch {
         Ok(())
     }
 
-    /// The compilation failed: writes the remarks so far and no report.
-    pub fn stop(mut self) -> Result<()> {
-        self.show.report = None;
+    /// The compilation failed: writes the remarks so far, and a report that says so where a pass had begun. `why` is the message, ""
+    /// where it went to standard error by itself.
+    pub fn stop(mut self, why: &str) -> Result<()> {
+        let pass = self.failed.as_ref().map_or(String::new(), |pass| format!(" in {pass}"));
+        let rest = if why.is_empty() { String::new() } else { format!(": {why}") };
+        self.subject.failed = Some(format!("The compilation failed{pass}{rest}"));
+        if !self.recording.has_begun() {
+            self.show.report = None;
+        }
         self.finish()
+    }
+
+    /// [`Watch::stop`] for an error that is to be told; with what else went wrong.
+    pub fn stopped(self, error: Error) -> Error {
+        match self.stop(&format!("{error:#}")) {
+            Ok(()) => error,
+            Err(other) => anyhow!("{error:#}\nerror: {other:#}"),
+        }
     }
 
     /// Prints what changed since the text was last seen, as the work of a pass.
@@ -211,6 +236,9 @@ impl Observer for Watch {
     }
 
     fn after(&mut self, pass: &str, op: Op, succeeded: bool) {
+        if !succeeded {
+            self.failed.get_or_insert_with(|| pass.to_owned());
+        }
         let Some(Some(running)) = self.follow.running.pop() else { return };
         // What a failed pass leaves may not be fit to print.
         let changed = running.changed | (succeeded && self.look(pass, op, running.started));
@@ -241,15 +269,4 @@ impl Observer for Watch {
             None => eprint!("{text}"),
         }
     }
-}
-
-/// Writes a file, or leaves it as it was.
-pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<()> {
-    let what = || format!("cannot write {}", path.display());
-    let staged = path.with_extension(format!("{}.part", std::process::id()));
-    let written = std::fs::write(&staged, bytes).and_then(|()| std::fs::rename(&staged, path));
-    if written.is_err() {
-        let _ = std::fs::remove_file(&staged);
-    }
-    written.with_context(what)
 }

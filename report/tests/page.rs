@@ -42,6 +42,11 @@ const GPU: &[(&str, &str)] = &[
     ("outlined", "tinymlir-gpu-outline{schedule=fast chip=sm_90}"),
 ];
 
+/// A page, names without the places where they may be broken.
+fn read(file: PathBuf) -> String {
+    std::fs::read_to_string(file).unwrap().replace("<wbr>", "")
+}
+
 /// The text between two marks.
 fn between<'a>(text: &'a str, from: &str, to: &str) -> &'a str {
     let start = text.find(from).unwrap_or_else(|| panic!("no {from}")) + from.len();
@@ -65,7 +70,7 @@ fn kernels_come_with_their_operations_template_and_work() {
     let kernels = vec![("matmul_skinny_f32_8_epilogue".to_owned(), 5.0)];
     let run =
         Run { entry: "layer".into(), kernels, peak_bytes: Some(4.8e12), peak_flops: Some(6e13), ..Run::default() };
-    let page = std::fs::read_to_string(page(folder.path(), GPU, Some(run))).unwrap();
+    let page = read(page(folder.path(), GPU, Some(run)));
     let table = between(&page, "<table id=\"kernel-table\">", "</table>");
     let row = table.split("<tr ").find(|row| row.contains("matmul_skinny_f32_8_epilogue")).unwrap();
     // The product, the fill before it and what follows it, by their lines; 8x16x32 multiplications and additions, two
@@ -89,7 +94,7 @@ fn kernels_come_with_their_operations_template_and_work() {
 #[test]
 fn operations_on_the_cpu_come_with_what_became_of_them() {
     let folder = tempfile::tempdir().unwrap();
-    let page = std::fs::read_to_string(page(folder.path(), CPU, None)).unwrap();
+    let page = read(page(folder.path(), CPU, None));
     let row = between(&page, "<td class=\"name\">cblas_sgemm", "</tr>");
     assert!(row.contains("linalg.matmul") && row.contains("layer.mlir:5") && row.contains("8.19 k"), "{row}");
     assert!(page.contains("becomes cblas_sgemm: 8x16x32"));
@@ -100,7 +105,7 @@ fn operations_on_the_cpu_come_with_what_became_of_them() {
 #[test]
 fn the_plan_is_drawn() {
     let folder = tempfile::tempdir().unwrap();
-    let page = std::fs::read_to_string(page(folder.path(), CPU, None)).unwrap();
+    let page = read(page(folder.path(), CPU, None));
     let svg = between(&page, "<svg ", "</svg>");
     assert!(svg.matches("<rect ").count() >= 2 && svg.contains("8x32xf32"), "{svg}");
     assert!(between(&page, "<dt>in use at once</dt>", "</dd>").contains("kB"));
@@ -255,7 +260,12 @@ const wait = (ms) => new Promise((done) => setTimeout(done, ms));
   const height = () => parseInt(document.getElementById("inner").style.height);
   for (const stage of document.querySelectorAll("#list .stage")) {
     stage.click();
-    const fold = document.querySelector("#inner .fold");
+    const code = document.getElementById("code");
+    let fold = document.querySelector("#inner .fold");
+    for (; !fold && code.scrollTop + code.clientHeight < code.scrollHeight - 1; fold = document.querySelector("#inner .fold")) {
+      code.scrollTop += 200;
+      await wait(50);
+    }
     if (!fold) continue;
     out.folded = height();
     fold.click();
@@ -272,9 +282,56 @@ const wait = (ms) => new Promise((done) => setTimeout(done, ms));
   out.back = !document.getElementById("stages").hidden && document.querySelectorAll("#inner .linked").length;
   document.querySelector("[data-view=timeline]").click();
   out.timeline = document.getElementById("tracks").width;
+  out.events = [...document.querySelectorAll("#event-table tbody tr")].map((r) => r.textContent);
+  document.querySelector("[data-view=stages]").click();
+  const box = (id) => document.getElementById(id).getBoundingClientRect();
+  const inside = (b) => b.width > 100 && b.height > 40 && b.left >= 0 && b.right <= innerWidth && b.bottom <= innerHeight;
+  out.visible = ["list", "code", "follow", "search"].filter((id) => id === "search" ? box(id).right <= innerWidth : inside(box(id)));
+  out.wide = document.documentElement.scrollWidth - innerWidth;
+  out.foreign = document.querySelectorAll("img, b[id=x]").length;
   document.title = "RESULT " + JSON.stringify(out);
 })().catch((error) => (document.title = "FAILED " + error.stack));
 </script></body>"##;
+
+/// The page of the layer and of a function that most passes leave alone, long enough to be folded and with a name that is HTML.
+fn page_for_a_browser(folder: &Path) -> PathBuf {
+    let event = |name: &str, track, start| Event { name: name.into(), track, start, time: 3.0 };
+    let events = vec![event("call @layer", "host", 0.0), event("matmul", "card", 4.0), event("matmul", "card", 9.0)];
+    let step = |i: usize| {
+        format!("  %{i} = arith.{} %{}, %x : i32\n", if i.is_multiple_of(2) { "muli" } else { "addi" }, i - 1)
+    };
+    let steps: String = (1..60).map(step).collect();
+    let name = "</script><img src=x onerror=alert(1)><b id=x>é";
+    let kept = format!(
+        "func.func @\"{name}\"(%x: i32, %0: i32, %b: memref<4x8xf32> {{tinymlir.name = \"{name}\"}}) -> i32 {{\n{steps}
+  %a = memref.alloc() : memref<4x8xf32>
+  linalg.exp ins(%b : memref<4x8xf32>) outs(%a : memref<4x8xf32>)
+  linalg.exp ins(%a : memref<4x8xf32>) outs(%b : memref<4x8xf32>)
+  memref.dealloc %a : memref<4x8xf32>
+  return %59 : i32\n}}\n"
+    );
+    page_of(&format!("{LAYER}\n{kept}"), folder, GPU, Some(Run { events, ..Run::default() }))
+}
+
+/// What the page's title says after a script ran behind the page's own.
+fn in_a_browser(chromium: &Path, page: &Path, script: &str, size: &str) -> serde_json::Value {
+    let folder = page.parent().unwrap();
+    let file = folder.join("scripted.html");
+    std::fs::write(&file, std::fs::read_to_string(page).unwrap().replace("</body>", script)).unwrap();
+    let output = Command::new(chromium)
+        .args(["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync"])
+        .args(["--disable-background-networking", "--disable-component-update"])
+        .args(["--virtual-time-budget=20000", "--dump-dom"])
+        .arg(format!("--window-size={size}"))
+        .arg(format!("--user-data-dir={}", folder.join("profile").display()))
+        .arg(format!("file://{}", file.display()))
+        .output()
+        .unwrap();
+    let dom = String::from_utf8_lossy(&output.stdout);
+    let title = between(&dom, "<title>", "</title>");
+    let json = title.strip_prefix("RESULT ").unwrap_or_else(|| panic!("{title}"));
+    serde_json::from_str(&json.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&")).unwrap()
+}
 
 #[test]
 fn a_browser_shows_searches_unfolds_and_follows() {
@@ -283,39 +340,76 @@ fn a_browser_shows_searches_unfolds_and_follows() {
         return;
     };
     let folder = tempfile::tempdir().unwrap();
-    let event = |name: &str, track, start| Event { name: name.into(), track, start, time: 3.0 };
-    let events = vec![event("call @layer", "host", 0.0), event("matmul", "card", 4.0)];
-    // A function that most passes leave alone, long enough to be folded.
-    let step = |i: usize| {
-        format!("  %{i} = arith.{} %{}, %x : i32\n", if i.is_multiple_of(2) { "muli" } else { "addi" }, i - 1)
-    };
-    let steps: String = (1..60).map(step).collect();
-    let kept = format!("func.func @kept(%x: i32, %0: i32) -> i32 {{\n{steps}  return %59 : i32\n}}\n");
-    let file = page_of(&format!("{LAYER}\n{kept}"), folder.path(), GPU, Some(Run { events, ..Run::default() }));
-    let text = std::fs::read_to_string(&file).unwrap().replace("</body>", PERSON);
-    std::fs::write(&file, text).unwrap();
-    let output = Command::new(chromium)
-        .args(["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync"])
-        .args(["--disable-background-networking", "--disable-component-update", "--window-size=1500,900"])
-        .args(["--virtual-time-budget=20000", "--dump-dom"])
-        .arg(format!("--user-data-dir={}", folder.path().join("profile").display()))
-        .arg(format!("file://{}", file.display()))
-        .output()
-        .unwrap();
-    let dom = String::from_utf8_lossy(&output.stdout);
-    let title = between(&dom, "<title>", "</title>");
-    let json = title.strip_prefix("RESULT ").unwrap_or_else(|| panic!("{title}"));
-    let out: serde_json::Value = serde_json::from_str(&json.replace("&amp;", "&").replace("&gt;", ">")).unwrap();
-    assert_eq!(out["stages"], 5, "{out}");
-    assert!(out["rows"].as_u64() > Some(5), "{out}");
-    assert!(out["hits"].as_str().unwrap().ends_with(" hits") && out["hits"] != "0 hits", "{out}");
-    assert!(!out["found"].as_array().unwrap().is_empty(), "{out}");
-    assert!(out["folded"].as_u64().is_some() && out["unfolded"].as_u64() > out["folded"].as_u64(), "{out}");
-    let follow = out["follow"].as_str().unwrap();
-    for expected in ["layer.mlir:5", "becomes matmul_skinny_f32", "outlined", "bufferized"] {
-        assert!(follow.contains(expected), "{expected} is not in {follow}");
+    let page = page_for_a_browser(folder.path());
+    // The three columns, two of them, and a phone's one.
+    for size in ["1500,900", "1000,800", "500,850"] {
+        let out = in_a_browser(&chromium, &page, PERSON, size);
+        assert_eq!(out["stages"], 5, "{out}");
+        assert!(out["rows"].as_u64() > Some(5), "{out}");
+        assert!(out["hits"].as_str().unwrap().ends_with(" hits") && out["hits"] != "0 hits", "{out}");
+        assert!(!out["found"].as_array().unwrap().is_empty(), "{out}");
+        assert!(out["folded"].as_u64().is_some() && out["unfolded"].as_u64() > out["folded"].as_u64(), "{out}");
+        let follow = out["follow"].as_str().unwrap();
+        for expected in ["layer.mlir:5", "becomes matmul_skinny_f32", "outlined", "bufferized"] {
+            assert!(follow.contains(expected), "{expected} is not in {follow}");
+        }
+        assert!(
+            out["kernels"] == true && out["back"].as_u64() > Some(0) && out["timeline"].as_u64() > Some(0),
+            "{out}"
+        );
+        assert_eq!(
+            out["events"],
+            serde_json::json!(["matmulcard26.00 µs3.00 µs 100 %", "call @layerhost13.00 µs3.00 µs 100 %"])
+        );
+        assert_eq!(out["visible"], serde_json::json!(["list", "code", "follow", "search"]), "{size}: {out}");
+        assert_eq!((&out["wide"], &out["foreign"]), (&serde_json::json!(0), &serde_json::json!(0)), "{size}: {out}");
     }
-    assert!(out["kernels"] == true && out["back"].as_u64() > Some(0) && out["timeline"].as_u64() > Some(0), "{out}");
+}
+
+#[test]
+fn names_are_text_whatever_is_in_them() {
+    let folder = tempfile::tempdir().unwrap();
+    let page = read(page_for_a_browser(folder.path()));
+    assert!(!page.contains("<img") && !page.contains("<b id"), "a name became HTML");
+    assert!(
+        page.contains("&lt;&#x2f;script&gt;&lt;img src=x")
+            && page.contains("<b id=x>é".replace('<', "&lt;").replace('>', "&gt;").as_str())
+    );
+}
+
+#[test]
+fn what_cannot_be_written_is_said_before_the_work() {
+    let folder = tempfile::tempdir().unwrap();
+    let check = |file: PathBuf| Show { report: Some(file), ..Show::default() }.check();
+    check(folder.path().join("new.html")).unwrap();
+    check("/dev/null".into()).unwrap();
+    assert!(format!("{:#}", check(folder.path().join("none/a.html")).unwrap_err()).contains("there is no folder"));
+    let remarks = Show { remarks: Some("none/a.json".parse().unwrap()), ..Show::default() };
+    assert!(format!("{:#}", remarks.check().unwrap_err()).contains("none/a.json: there is no folder none"));
+}
+
+#[test]
+fn what_there_was_until_a_failure_is_shown_as_that() {
+    let folder = tempfile::tempdir().unwrap();
+    let report = |text: &str| {
+        let file = folder.path().join("report.html");
+        let mut watch = Watch::new(Show { report: Some(file.clone()), ..Show::default() });
+        watch.subject(Subject::of_command("a/layer.mlir", text.as_bytes(), "CPU"));
+        let context = context();
+        if let Ok(mut module) = parse(&context, text.as_bytes(), "a/layer.mlir") {
+            watch.stage("tensor", Op::of(&module));
+            let pipeline = "builtin.module(tinymlir-optimize,tinymlir-verify-bufferized,tinymlir-bufferize)";
+            run_pipeline_watched(&context, &mut module, pipeline, Some(&mut watch), false).unwrap_err();
+        }
+        watch.stop("a <reason>").unwrap();
+        file
+    };
+    assert!(!report("no MLIR").exists(), "nothing to show");
+    let page = read(report(LAYER));
+    let banner = between(&page, "<p class=\"failed\" role=\"alert\">", "</p>");
+    assert!(banner.starts_with("The compilation failed in tinymlir-verify-bufferized: a &lt;reason&gt;"), "{banner}");
+    let steps = data(&page)["steps"].to_string();
+    assert!(steps.contains("tinymlir-fuse") && !steps.contains("one-shot-bufferize"));
 }
 
 #[test]
@@ -327,7 +421,7 @@ fn operations_that_a_pass_joined_are_told_apart_from_loops() {
 ";
     let folder = tempfile::tempdir().unwrap();
     let stages = &[("products", "tinymlir-vector-matmul{vector-bits=256 most-rows=64}")];
-    let page = std::fs::read_to_string(page_of(FEW_ROWS, folder.path(), stages, None)).unwrap();
+    let page = read(page_of(FEW_ROWS, folder.path(), stages, None));
     let row = between(&page, "<td class=\"name\">tiles in registers", "</tr>");
     assert!(row.contains("linalg.matmul") && row.contains("becomes tiles of 4 x "), "{row}");
 }

@@ -52,7 +52,7 @@ impl FromStr for Schedule {
         match text {
             "simple" => Ok(Schedule::Simple),
             "fast" => Ok(Schedule::Fast),
-            _ => Err(format!("a schedule is simple or fast, not `{text}`")),
+            _ => Err(format!("a schedule is simple or fast, not `{text}`{}", did_you_mean(text, ["simple", "fast"]))),
         }
     }
 }
@@ -114,7 +114,7 @@ impl FromStr for Memory {
         match text {
             "managed" => Ok(Memory::Managed),
             "device" => Ok(Memory::Device),
-            _ => Err(format!("memory is managed or device, not `{text}`")),
+            _ => Err(format!("memory is managed or device, not `{text}`{}", did_you_mean(text, ["managed", "device"]))),
         }
     }
 }

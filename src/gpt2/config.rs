@@ -46,7 +46,10 @@ impl FromStr for Matrices {
             "f32" => Ok(Matrices::F32),
             "bf16" => Ok(Matrices::Bf16),
             "int8" => Ok(Matrices::Int8),
-            _ => Err(format!("weights are f32, bf16 or int8, not `{text}`")),
+            _ => {
+                let meant = crate::did_you_mean(text, ["f32", "bf16", "int8"]);
+                Err(format!("weights are f32, bf16 or int8, not `{text}`{meant}"))
+            }
         }
     }
 }

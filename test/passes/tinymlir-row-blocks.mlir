@@ -24,7 +24,7 @@
 // CHECK:           linalg.generic {{.*}} ins(%[[XS]], %[[SUM]], %[[Y]] : {{.*}}) outs(%[[OUTS]] :
 // CHECK-NOT:     memref.dealloc
 // CHECK:         return %[[OUT]]
-// REMARK: remark: [Passed] {{.*}}'scf.forall' computes 3 operations 1 rows at a time, 1 buffers on the stack: linalg.fill, linalg.generic, linalg.generic
+// REMARK: remark: [Passed] {{.*}}'scf.forall' computes 3 operations, a row at a time, a buffer on the stack: linalg.fill, linalg.generic, linalg.generic
 func.func @mean(%x: memref<64x768xf32>, %y: memref<768xf32>) -> memref<64x768xf32> {
   %zero = arith.constant 0.0 : f32
   %sum = memref.alloc() : memref<64xf32>

@@ -25,6 +25,17 @@ impl Attr {
         // SAFETY: the string lives through the call.
         Attr(unsafe { mlirStringAttrGet(ctx.0, string_ref(text)) })
     }
+    /// A reference to a symbol.
+    pub fn symbol(ctx: Ctx, name: &str) -> Attr {
+        // SAFETY: the string lives through the call.
+        Attr(unsafe { mlirFlatSymbolRefAttrGet(ctx.0, string_ref(name)) })
+    }
+    /// A reference to a symbol inside of another, `@holder::@name`.
+    pub fn symbol_in(ctx: Ctx, holder: &str, name: &str) -> Attr {
+        let inner = Attr::symbol(ctx, name).0;
+        // SAFETY: the string and the reference live through the call.
+        Attr(unsafe { mlirSymbolRefAttrGet(ctx.0, string_ref(holder), 1, &inner) })
+    }
     /// The unit attribute.
     pub fn unit(ctx: Ctx) -> Attr {
         // SAFETY: a live context.
@@ -66,6 +77,14 @@ impl Attr {
     pub fn as_symbol(self) -> Option<String> {
         // SAFETY: as above.
         unsafe { mlirAttributeIsASymbolRef(self.0).then(|| to_string(mlirSymbolRefAttrGetRootReference(self.0))) }
+    }
+    /// The names of the root and of the leaf of a symbol reference, as they are: printed they are quoted and escaped where they
+    /// hold anything but letters, digits and `_$.`.
+    pub fn as_symbol_path(self) -> Option<(String, String)> {
+        // SAFETY: as above.
+        let leaf =
+            unsafe { mlirAttributeIsASymbolRef(self.0).then(|| to_string(mlirSymbolRefAttrGetLeafReference(self.0))) };
+        Some((self.as_symbol()?, leaf?))
     }
     /// The value of an integer attribute.
     pub fn as_int(self) -> Option<i64> {

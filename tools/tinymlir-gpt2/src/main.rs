@@ -331,21 +331,30 @@ fn print(arguments: &Emit) -> Result<()> {
     let choice = Choice { draw, logits: arguments.logits };
     let sizes = Sizes { tokens: arguments.tokens, window: arguments.window, choice };
     let emitted = emit(&names, &config, sizes)?;
-    let text = match arguments.stage {
+    let text = match (arguments.stage, &arguments.report) {
         // As it was written, with its names.
-        Stage::Tensor => emitted.text,
-        stage => {
+        (Stage::Tensor, None) => emitted.text,
+        (stage, report) => {
             let options = arguments.setting.device.options();
             let name = format!("{}.mlir", names.join("-"));
             let source = Source { bytes: emitted.text.as_bytes(), name: &name };
-            let mut watch = arguments.report.clone().map(|file| {
-                let mut watch = Watch::new(Show { report: Some(file), ..Show::default() });
+            let show = Show { report: report.clone(), ..Show::default() };
+            show.check()?;
+            let mut watch = report.as_ref().map(|_| Watch::new(show));
+            if let Some(watch) = &mut watch {
                 watch.subject(Subject::of_command(&name, source.bytes, &options.target.to_string()));
-                watch
-            });
-            let text = compile::lower_to_watched(source, stage, &options, watch.as_mut())?;
-            watch.map_or(Ok(()), Watch::finish)?;
-            text
+            }
+            let compiling = Spinner::new(format!("compiling {name}"));
+            let text = match (compile::lower_to_watched(source, stage, &options, watch.as_mut()), watch) {
+                (Err(error), Some(watch)) => return Err(watch.stopped(error)),
+                (text, watch) => {
+                    let text = text?;
+                    watch.map_or(Ok(()), Watch::finish)?;
+                    text
+                }
+            };
+            drop(compiling);
+            if stage == Stage::Tensor { emitted.text } else { text }
         }
     };
     let Some(path) = &arguments.output else {

@@ -14,7 +14,10 @@ use tinymlir::{
     cuda,
     engine::{Executable, Signature, Value, conform, describe},
     io::{Staged, npy, safetensors::Safetensors},
-    look::{RemarkStyle, Show, Subject, Watch},
+    look::{
+        RemarkStyle, Show, Subject, Watch,
+        files::{beside, is_special},
+    },
     run, trace,
 };
 use tinymlir_cli::{Bar, Device, Help, Spinner};
@@ -148,22 +151,31 @@ fn run(flags: &Flags) -> Result<()> {
     let name = path.to_string_lossy();
     let source = Source { bytes: &bytes, name: if name == "-" { "<stdin>" } else { &name } };
     let options = Options { opt_level: flags.opt_level, mlir_timing: flags.mlir_timing, ..flags.device.options() };
-    let mut watch = watch(flags, &source, &options.target);
+    let show = Show { diff: flags.print_diff, remarks: flags.remarks.clone(), report: flags.report.clone() };
+    show.check()?;
+    check_outputs(flags)?;
+    // What is printed meanwhile would stand in its line.
+    let compiling = (!flags.mlir_timing && !show.speaks()).then(|| Spinner::new(format!("compiling {name}")));
+    let mut watch = watch(show, &source, &options.target);
     if let Some(stage) = flags.emit {
-        let text = compile::lower_to_watched(source, stage, &options, watch.as_mut())?;
-        watch.map_or(Ok(()), Watch::finish)?;
+        let text = compile::lower_to_watched(source, stage, &options, watch.as_mut());
+        let text = shown(watch, text)?;
+        drop(compiling);
         return print(&format!("{}\n", text.trim_end()));
     }
     let start = Instant::now();
     if flags.compile_only {
         let phases = compile::compile_only(source, &options)?;
+        drop(compiling);
         if flags.verbose {
             eprintln!("compiled in {:.3} s: {phases}", start.elapsed().as_secs_f64());
         }
         return Ok(());
     }
-    let compiling = (!flags.mlir_timing).then(|| Spinner::new(format!("compiling {name}")));
-    let executable = compile::compile_watched(source, &options, watch.as_mut())?;
+    let executable = match compile::compile_watched(source, &options, watch.as_mut()) {
+        Ok(executable) => executable,
+        Err(error) => return shown(watch, Err(error)),
+    };
     drop(compiling);
     if flags.verbose {
         eprintln!("compiled in {:.3} s: {}", start.elapsed().as_secs_f64(), executable.phases());
@@ -172,16 +184,35 @@ fn run(flags: &Flags) -> Result<()> {
         watch.map_or(Ok(()), Watch::finish)?;
         return print(&list(&executable));
     }
-    let entry = entry(flags, &executable)?;
+    let outputs = call(flags, &executable, watch.as_mut());
+    // How it was compiled can be seen also where the call failed.
+    let seen = watch.map_or(Ok(()), Watch::finish);
+    let outputs = outputs?;
+    seen?;
+    finish(flags, &outputs)
+}
+
+/// Writes what is to be shown of a compilation, whether it failed or not.
+fn shown<T>(watch: Option<Watch>, compiled: Result<T>) -> Result<T> {
+    match (watch, compiled) {
+        (None, compiled) => compiled,
+        (Some(watch), Ok(compiled)) => watch.finish().map(|()| compiled),
+        (Some(watch), Err(error)) => Err(watch.stopped(error)),
+    }
+}
+
+/// Calls the entry with its arguments, once and `--repeat` times, and tells what was measured.
+fn call(flags: &Flags, executable: &Executable, watch: Option<&mut Watch>) -> Result<Vec<Output>> {
+    let entry = entry(flags, executable)?;
     let signature = executable.signature(&entry)?;
-    let arguments = arguments(flags, signature)?;
+    let mut phases = executable.phases().clone();
+    let arguments = phases.time("arguments", || arguments(flags, signature))?;
 
     let mut values = arguments.clone();
     let traced = flags.time || flags.trace.is_some() || flags.report.is_some();
     if traced && executable.memory().is_some() {
         cuda::start_trace()?;
     }
-    let mut phases = executable.phases().clone();
     let (start, launches) = (Instant::now(), cuda::launches());
     let results = executable.call_in_place(&entry, &mut values)?;
     phases.since(&format!("call @{entry}"), start);
@@ -201,7 +232,7 @@ fn run(flags: &Flags) -> Result<()> {
         };
         let arguments = arguments.iter().map(placed).collect::<Result<Vec<_>>>()?;
         let start = Instant::now();
-        time(&executable, &entry, &arguments, flags.repeat)?;
+        time(executable, &entry, &arguments, flags.repeat)?;
         phases.since(&format!("call @{entry}, {} times", flags.repeat), start);
     }
     if traced {
@@ -212,17 +243,35 @@ fn run(flags: &Flags) -> Result<()> {
         if let Some(path) = &flags.trace {
             trace::write_chrome_trace(path, &phases, &spans)?;
         }
-        if let Some(watch) = &mut watch {
+        if let Some(watch) = watch {
             watch.ran(trace::run(&entry, &phases, &spans));
         }
     }
-    watch.map_or(Ok(()), Watch::finish)?;
-    finish(flags, &outputs)
+    Ok(outputs)
 }
 
-/// Who sees what the passes do, where a flag asks for it.
-fn watch(flags: &Flags, source: &Source, target: &Target) -> Option<Watch> {
-    let show = Show { diff: flags.print_diff, remarks: flags.remarks.clone(), report: flags.report.clone() };
+/// What is wrong with the files that are to be written, before the work that they are for.
+fn check_outputs(flags: &Flags) -> Result<()> {
+    for text in &flags.output {
+        output_file(text)?;
+    }
+    for text in &flags.expect {
+        run::split_assignment(text, "INDEX|NAME=FILE")?;
+    }
+    let files = flags.output.iter().filter_map(|text| Some(output_file(text).ok()?.1.as_ref()));
+    let mut files = files.chain(flags.trace.as_deref()).filter(|file| !is_special(file));
+    files.try_for_each(|file| beside(file).map(drop))
+}
+
+/// Of `-o WHICH=FILE.npy`.
+fn output_file(text: &str) -> Result<(&str, &str)> {
+    let (which, file) = run::split_assignment(text, "INDEX|NAME=FILE.npy")?;
+    ensure!(file.ends_with(".npy"), "-o {text}: outputs are saved as .npy");
+    Ok((which, file))
+}
+
+/// Who sees what the passes do, where something is to be shown.
+fn watch(show: Show, source: &Source, target: &Target) -> Option<Watch> {
     if show.is_nothing() {
         return None;
     }
@@ -342,8 +391,7 @@ fn finish(flags: &Flags, outputs: &[Output]) -> Result<()> {
     let mut printed = vec![true; outputs.len()];
     let mut staged = Staged::default();
     for text in &flags.output {
-        let (which, file) = run::split_assignment(text, "INDEX|NAME=FILE.npy")?;
-        ensure!(file.ends_with(".npy"), "-o {text}: outputs are saved as .npy");
+        let (which, file) = output_file(text)?;
         let index = run::find(which, &names, "output")?;
         printed[index] = false;
         staged.add(file.as_ref(), &npy::encode(&outputs[index].tensor))?;
