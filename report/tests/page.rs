@@ -264,7 +264,7 @@ const wait = (ms) => new Promise((done) => setTimeout(done, ms));
     let fold = document.querySelector("#inner .fold");
     for (; !fold && code.scrollTop + code.clientHeight < code.scrollHeight - 1; fold = document.querySelector("#inner .fold")) {
       code.scrollTop += 200;
-      await wait(50);
+      dispatchEvent(new Event("resize")); // no frames are drawn here, which scrolling waits for
     }
     if (!fold) continue;
     out.folded = height();
