@@ -31,6 +31,8 @@ pub struct Epilogue {
     pub op: Op,
     /// The argument of its body that is the product's element.
     pub sum: Value,
+    /// The operand that is the product.
+    pub place: usize,
     /// The extra operands, two at most, with their arguments of the body.
     pub extras: Vec<(Operand, Value)>,
     /// Where the result goes.
@@ -124,7 +126,7 @@ pub fn find(op: Op, output: Value, inputs: [Value; 2], size: [i64; 3]) -> Option
         }
         extras.push((extra, arguments[i]));
     }
-    (extras.len() <= 2).then(|| Epilogue { op: user, sum: arguments[place], extras, target })
+    (extras.len() <= 2).then(|| Epilogue { op: user, sum: arguments[place], place, extras, target })
 }
 
 /// The linalg operation that reads a buffer after `op` and is the last to see what `op` left in it, with the view that it

@@ -131,11 +131,17 @@ pub fn set_body(
     let function = kernels.lookup(name).ok_or_else(missing)?;
     let body = *function.blocks(0).first().ok_or_else(missing)?;
     let end = body.terminator();
-    let mut map: HashMap<Value, Value> = bind(&body.arguments(), end)?.into_iter().collect();
+    let map = bind(&body.arguments(), end)?.into_iter().collect();
+    clone_body(block, results, map, end)
+}
+
+/// Copies the operations of `block`, as far as they are not in `map`, before `end`, whose operands become `results`. Values are
+/// replaced as `map` says; constants from outside of the block are copied; any other value from outside fails.
+pub fn clone_body(block: Block, results: &[Value], mut map: HashMap<Value, Value>, end: Op) -> Result<(), String> {
     let mut ops = block.ops();
     ops.pop();
     for op in ops.into_iter().filter(|o| !o.is("linalg.index")) {
-        // What `bind` stands for is not computed.
+        // What the map stands for is not computed.
         if !op.results().is_empty() && op.results().iter().all(|r| map.contains_key(r)) {
             continue;
         }

@@ -25,6 +25,7 @@ mod matrices;
 pub mod memory;
 mod narrow;
 mod pads;
+mod parts;
 pub mod pipelines;
 mod product_call;
 mod products;

@@ -114,6 +114,9 @@ impl Work {
         let [batch, m, n, k] = self.size;
         let size = if batch == 1 { format!("{m}x{k}x{n}") } else { format!("{batch}x{m}x{k}x{n}") };
         let beside = match (&self.fill, &self.epilogue) {
+            (Some(_), Some(e)) if self.splits > 1 => {
+                format!(", with the fill before it, and '{}' after it where the parts are summed up", e.op.name())
+            }
             (Some(_), Some(e)) => format!(", with the fill before and '{}' after it in its store", e.op.name()),
             (Some(_), None) => ", with the fill before it".into(),
             _ => String::new(),

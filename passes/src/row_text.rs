@@ -39,7 +39,8 @@ pub fn kernel(group: &Group) -> Kernel {
     let combiners = combiners(group);
     let verbs: Vec<&str> = combiners.iter().map(|c| c.trim_start_matches("arith.").trim_end_matches('f')).collect();
     let made = group.members.last().and_then(|m| m.op.operands().last().copied()).map_or_else(|| "f32".into(), element);
-    let name = format!("rows_{}_{}x{}_{made}", verbs.join("_"), rows, group.columns);
+    let verbs = if verbs.is_empty() { "sum_parts".to_string() } else { verbs.join("_") };
+    let name = format!("rows_{verbs}_{rows}x{}_{made}", group.columns);
     let device = format!(
         "{}gpu.func @{name}({parameters}){slots} kernel attributes {{known_block_size = array<i32: {lanes}, 1, 1>}} {{\n{}    gpu.return\n}}\n",
         writer.functions, writer.text

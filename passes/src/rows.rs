@@ -9,6 +9,7 @@ use crate::{
     epilogue::fill_before,
     ir::{AffineMap, Op, Value},
     memory::{may_alias, outputs, touches, writes},
+    parts::PARTS,
 };
 use std::collections::HashMap;
 
@@ -62,7 +63,7 @@ const COMBINERS: [(&str, &str); 9] = [
 ];
 
 impl Group {
-    /// The group that starts at an operation, when it has a reduction in it.
+    /// The group that starts at an operation, when it has a reduction in it or starts with the sum of a product's parts.
     pub fn starting_at(op: Op) -> Option<Group> {
         let loops = Loops::of(op)?;
         let columns = match loops.reduction {
@@ -103,7 +104,7 @@ impl Group {
         }
         let reduces = group.members.iter().any(|m| matches!(m.kind, Kind::Reduce { .. }));
         let near = group.members.iter().any(|m| m.reads_neighbours());
-        (reduces && near).then_some(group)
+        ((reduces || op.attr(PARTS).is_some()) && near).then_some(group)
     }
 
     /// The same as far as this member, where there is a reduction before it.

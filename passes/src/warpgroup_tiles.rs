@@ -110,15 +110,14 @@ impl Warpgroups {
 }
 
 /// The tile with the least estimated time for a product of this size, the number of parts to split K into, and the seconds;
-/// one part where the parts cannot be summed up by `templates/split_reduce.mlir`, which is for results of f32.
+/// one part where nothing sums them up. `sum` is how many bytes a second are written and read for that.
 ///
 /// The model: the blocks of a multiprocessor share its rate and its bytes a second from the L2 cache, whichever is used up
 /// first; a launch and every tile take a time of their own. Its numbers are fitted to 205 measured products.
-pub fn warpgroups(single: bool, splittable: bool, [batches, m, n, k]: [i64; 4]) -> (Warpgroups, i64, f64) {
+pub fn warpgroups(single: bool, sum: Option<f64>, [batches, m, n, k]: [i64; 4]) -> (Warpgroups, i64, f64) {
     const L2_BYTES: f64 = 70e9;
     const TILE: f64 = 1e-6;
     const LAUNCH: f64 = 3e-6;
-    const BYTES: f64 = 2.5e12;
     let (flops, element) = if single { (2.9e12, 4.0) } else { (5.8e12, 2.0) };
     let up = |a: i64, b: i64| (a + b - 1) / b;
     let time = |tile: &Warpgroups, splits: i64| {
@@ -127,16 +126,23 @@ pub fn warpgroups(single: bool, splittable: bool, [batches, m, n, k]: [i64; 4]) 
         let chunk = up(up(k, splits), 64) * 64;
         let multiply = (2 * rows * columns * chunk) as f64 / flops;
         let load = ((rows + columns) * chunk) as f64 * element / L2_BYTES;
-        let sum = if splits == 1 { 0.0 } else { LAUNCH + (batches * m * n * 4 * (2 * splits + 1)) as f64 / BYTES };
+        let parts = (batches * m * n * 4 * (2 * splits + 1)) as f64 / sum.unwrap_or(SUM_BYTES);
+        let sum = if splits == 1 { 0.0 } else { LAUNCH + parts };
         let (each, waves) = (up(tiles, WARPGROUP_PROCESSORS), up(tiles, WARPGROUP_PROCESSORS * tile.blocks));
         LAUNCH + each as f64 * multiply.max(load) + waves as f64 * TILE + sum
     };
-    let most = if splittable { 8 } else { 1 };
+    let most = if sum.is_some() { 8 } else { 1 };
     let candidates = WARPGROUP_TILES.iter().flat_map(|tile| (1..=most).map(move |s| (*tile, s)));
     let candidates = candidates.filter(|(_, s)| *s == 1 || k / s >= 128);
     let timed = candidates.map(|(tile, splits)| (tile, splits, time(&tile, splits)));
     timed.min_by(|a, b| a.2.total_cmp(&b.2)).unwrap_or((WARPGROUP_TILES[0], 1, 0.0))
 }
+
+/// The bytes a second of parts that `templates/split_reduce.mlir` sums up, which is for results of f32.
+pub const SUM_BYTES: f64 = 2.5e12;
+
+/// The same of [`crate::parts`], by kernels of rows.
+pub const ROWS_SUM_BYTES: f64 = 5e12;
 
 /// The seconds that [`TRANSPOSE`] is estimated to take: a launch, and reading and writing B.
 fn transposition([batches, _, n, k]: [i64; 4]) -> f64 {
@@ -150,7 +156,11 @@ fn transposition([batches, _, n, k]: [i64; 4]) -> f64 {
 pub fn transposing_pays(size: [i64; 4], seconds: f64) -> bool {
     const CHIP: u32 = 90;
     let Kind::Tiled { rows, columns } = TF32.kind else { return false };
-    transposition(size) + seconds < splits(CHIP, TF32.rate, (rows, columns), size).1
+    let [batches, m, n, _] = size;
+    let (parts, time) = splits(CHIP, TF32.rate, (rows, columns), size);
+    // What the sum of parts takes beside a product of another, which that estimate leaves out.
+    let sum = if parts > 1 { (batches * m * n * 4 * parts) as f64 / SUM_BYTES } else { 0.0 };
+    transposition(size) + seconds < time + sum
 }
 
 #[cfg(test)]
@@ -159,18 +169,18 @@ mod tests {
 
     #[test]
     fn large_products_take_the_largest_tile_and_small_grids_are_split() {
-        let (tile, splits, _) = warpgroups(false, true, [1, 4096, 4096, 4096]);
+        let (tile, splits, _) = warpgroups(false, Some(SUM_BYTES), [1, 4096, 4096, 4096]);
         assert_eq!((tile.tile(), splits), ((128, 256), 1));
-        let (tile, splits, _) = warpgroups(false, true, [1, 1024, 3072, 768]);
+        let (tile, splits, _) = warpgroups(false, Some(SUM_BYTES), [1, 1024, 3072, 768]);
         assert_eq!((tile.tile(), splits), ((128, 192), 1));
-        assert!(warpgroups(false, true, [1, 128, 128, 8192]).1 > 1);
-        assert_eq!(warpgroups(false, false, [1, 128, 128, 8192]).1, 1);
+        assert!(warpgroups(false, Some(SUM_BYTES), [1, 128, 128, 8192]).1 > 1);
+        assert_eq!(warpgroups(false, None, [1, 128, 128, 8192]).1, 1);
     }
 
     // A transposition costs the same for any number of rows.
     #[test]
     fn b_is_transposed_where_rows_are_many() {
-        let pays = |size| transposing_pays(size, warpgroups(true, true, size).2);
+        let pays = |size| transposing_pays(size, warpgroups(true, Some(SUM_BYTES), size).2);
         assert!(pays([1, 1024, 2304, 768]) && pays([1, 1024, 3072, 768]) && pays([1, 4096, 4096, 4096]));
         assert!(!pays([1, 64, 768, 768]));
     }

@@ -12,9 +12,10 @@ use crate::{
     kernels::{Instance, Kernels, set_body},
     matrices::Matrices,
     memory::is_aligned,
+    parts,
     products::{self, Work},
     schedule::{Precision, SPLIT_REDUCE},
-    warpgroup_tiles::{TRANSPOSE, WARPGROUPS, Warpgroups, transposing_pays, warpgroups},
+    warpgroup_tiles::{ROWS_SUM_BYTES, SUM_BYTES, TRANSPOSE, WARPGROUPS, Warpgroups, transposing_pays, warpgroups},
 };
 
 /// A product that the template takes.
@@ -82,11 +83,13 @@ impl Call {
                 .iter()
                 .all(|s| s % 4 == 0);
         let f32 = self::element(target.buffer) == "f32" && epilogue.as_ref().is_none_or(|e| e.is_f32());
-        let (tile, splits, seconds) = warpgroups(single, f32, size);
+        let mut work = Work { op, size, a, b, target, fill, epilogue, splits: 1 };
+        let rate = if parts::joins(&work) { Some(ROWS_SUM_BYTES) } else { f32.then_some(SUM_BYTES) };
+        let (tile, splits, seconds) = warpgroups(single, rate, size);
         if transposes && !transposing_pays(size, seconds) {
             return Err("its rows are too few to transpose B for them".into());
         }
-        let work = Work { op, size, a, b, target, fill, epilogue, splits };
+        work.splits = splits;
         Ok(Some(Call { work, element, sum, along_k: along_k || transposes, transposes, pairs, quads, tile }))
     }
 
@@ -173,7 +176,11 @@ impl Call {
             ("#y_pair", pair(&y_element)),
         ]);
         let parameters: Vec<_> = parameters.iter().map(|(n, v)| (*n, v.as_str())).collect();
-        let names = self.work.kernel_names(self.product_name());
+        let joined = split && parts::joins(&self.work);
+        let mut names = self.work.kernel_names(self.product_name());
+        if joined {
+            names.1.clear();
+        }
         let body = |kernels: Op| {
             self.conversions(kernels, &out_element)?;
             if split { Ok(()) } else { self.epilogue_body(kernels, &out_element) }
@@ -192,7 +199,11 @@ impl Call {
         );
         let (a, b, c) = (self.work.a.buffer, self.work.b.buffer, self.work.target.buffer);
         let mut inputs = vec![("a", a), ("b", b), ("c", c), ("x", x.buffer), ("y", y.buffer)];
-        if let Some(slabs) = &slabs {
+        let others = if joined { parts::inputs(&self.work) } else { vec![] };
+        inputs.extend(others.iter().map(|(name, value)| (name.as_str(), *value)));
+        if let Some((base, _)) = slabs.as_ref().filter(|_| joined) {
+            cx.check(op, parts::write(&mut text, &self.work, base, transposed))?;
+        } else if let Some(slabs) = &slabs {
             let parameters = [("#accumulate", accumulate)];
             let instance =
                 Instance { template: &SPLIT_REDUCE, parameters: &parameters, launcher: "reduce", name: &names.1 };
@@ -218,6 +229,9 @@ impl Call {
         let at = self.work.at();
         at.stand_for(self.work.fill.into_iter().chain([op]));
         cx.check(op, at.build_before(&inputs, &text.declarations, &text.body).map(|_| ()))?;
+        if joined {
+            cx.check(op, parts::set_body(&self.work))?;
+        }
         cx.count("substituted");
         self.work.erase(cx);
         Ok(())

@@ -19,6 +19,16 @@
 // RUN: tinymlir-runner %s -e plain --gpu --schedule fast --precision tf32 --memory device --expect 0=%t/plain.npy --rtol 5e-3 --atol 8e-2
 // CHECK-COUNT-2: gpu.launch_func{{.*}}@transpose_tf32
 
+// K is split, and its parts are summed up by the kernel of the norm that follows.
+// RUN: tinymlir-runner %s -e joined -o 0=%t/sum.npy -o 1=%t/norm.npy
+// RUN: tinymlir-runner %s -e joined --gpu --schedule fast --emit outlined | FileCheck %s --check-prefix=JOINED
+// RUN: tinymlir-runner %s -e joined --gpu --schedule fast --expect 0=%t/sum.npy --expect 1=%t/norm.npy --rtol 1e-4 --atol 2e-3
+// RUN: tinymlir-runner %s -e joined --gpu --schedule fast --memory device --expect 0=%t/sum.npy --expect 1=%t/norm.npy --rtol 1e-4 --atol 2e-3
+// JOINED-LABEL: func.func @joined(
+// JOINED: gpu.launch_func{{.*}}@matmul_wgmma_bf16
+// JOINED: gpu.launch_func{{.*}}@rows_add_200x264_f32
+// JOINED-NOT: gpu.launch_func
+
 #ik = affine_map<(i, j, k) -> (i, k)>
 #kj = affine_map<(i, j, k) -> (k, j)>
 #jk = affine_map<(i, j, k) -> (j, k)>
@@ -61,4 +71,47 @@ func.func @plain(%a: tensor<2000x516xf32>, %b: tensor<516x1028xf32>, %d: tensor<
   %p = linalg.matmul ins(%a, %b : tensor<2000x516xf32>, tensor<516x1028xf32>) outs(%c : tensor<2000x1028xf32>) -> tensor<2000x1028xf32>
   %q = linalg.matmul ins(%a, %d : tensor<2000x516xf32>, tensor<516x1028xf32>) outs(%p : tensor<2000x1028xf32>) -> tensor<2000x1028xf32>
   return %q : tensor<2000x1028xf32>
+}
+
+#i = affine_map<(i, j) -> (i)>
+#j = affine_map<(i, j) -> (j)>
+#both = affine_map<(i, j) -> (i, j)>
+func.func @joined(%a: tensor<200x4096xbf16>, %b: tensor<4096x264xbf16>, %bias: tensor<264xf32>, %x: tensor<200x264xf32>)
+    -> (tensor<200x264xf32>, tensor<200x264xf32>) {
+  %zero = arith.constant 0.0 : f32
+  %empty = tensor.empty() : tensor<200x264xf32>
+  %c = linalg.fill ins(%zero : f32) outs(%empty : tensor<200x264xf32>) -> tensor<200x264xf32>
+  %p = linalg.generic {indexing_maps = [#ik, #kj, #ij], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%a, %b : tensor<200x4096xbf16>, tensor<4096x264xbf16>) outs(%c : tensor<200x264xf32>) {
+  ^bb0(%u: bf16, %v: bf16, %o: f32):
+    %ue = arith.extf %u : bf16 to f32
+    %ve = arith.extf %v : bf16 to f32
+    %m = arith.mulf %ue, %ve : f32
+    %s = arith.addf %o, %m : f32
+    linalg.yield %s : f32
+  } -> tensor<200x264xf32>
+  %sum = linalg.generic {indexing_maps = [#both, #j, #both, #both], iterator_types = ["parallel", "parallel"]}
+      ins(%p, %bias, %x : tensor<200x264xf32>, tensor<264xf32>, tensor<200x264xf32>) outs(%empty : tensor<200x264xf32>) {
+  ^bb0(%u: f32, %v: f32, %w: f32, %o: f32):
+    %s = arith.addf %u, %v : f32
+    %t = arith.addf %s, %w : f32
+    linalg.yield %t : f32
+  } -> tensor<200x264xf32>
+  %e = tensor.empty() : tensor<200xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<200xf32>) -> tensor<200xf32>
+  %squares = linalg.generic {indexing_maps = [#both, #i], iterator_types = ["parallel", "reduction"]}
+      ins(%sum : tensor<200x264xf32>) outs(%f : tensor<200xf32>) {
+  ^bb0(%u: f32, %o: f32):
+    %m = arith.mulf %u, %u : f32
+    %s = arith.addf %m, %o : f32
+    linalg.yield %s : f32
+  } -> tensor<200xf32>
+  %norm = linalg.generic {indexing_maps = [#both, #i, #both], iterator_types = ["parallel", "parallel"]}
+      ins(%sum, %squares : tensor<200x264xf32>, tensor<200xf32>) outs(%empty : tensor<200x264xf32>) {
+  ^bb0(%u: f32, %v: f32, %o: f32):
+    %r = math.sqrt %v : f32
+    %d = arith.divf %u, %r : f32
+    linalg.yield %d : f32
+  } -> tensor<200x264xf32>
+  return %sum, %norm : tensor<200x264xf32>, tensor<200x264xf32>
 }
