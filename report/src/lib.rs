@@ -24,7 +24,7 @@ mod times;
 mod watch;
 
 pub use explain::explain;
-pub use opt::{lsp_server_main, opt_main, reduce_main};
+pub use opt::{FLAGS, lsp_server_main, opt_main, reduce_main};
 pub use page::{Event, Run, Subject};
 pub use remarks::RemarkStyle;
 pub use suggest::did_you_mean;

@@ -10,7 +10,8 @@ use crate::{
 };
 use tinymlir_passes::ir::{self, Driver, Flag, Observer};
 
-const FLAGS: &[Flag] = &[
+/// What `tinymlir-opt` has beside `mlir-opt`'s flags.
+pub const FLAGS: &[Flag] = &[
     Flag {
         name: "tinymlir-print-diff",
         value: "",
@@ -74,7 +75,8 @@ impl Driver for Opt {
         }
         if !show.is_nothing() {
             let mut watch = Watch::new(show);
-            watch.subject(Subject::of_command(input, &std::fs::read(input).unwrap_or_default(), ""));
+            let name = if input == "-" { "<stdin>" } else { input };
+            watch.subject(Subject::of_command(name, &std::fs::read(input).unwrap_or_default(), ""));
             self.watch = Some(watch);
         }
         None

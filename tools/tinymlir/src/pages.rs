@@ -8,6 +8,7 @@ use clap::{Arg, ArgAction, Command, ValueHint};
 use clap_complete::{Shell, generate_to};
 use std::{fs, io, path::Path};
 use tinymlir_passes::{PASSES, PIPELINES};
+use tinymlir_report::FLAGS;
 
 /// The names that this executable answers to.
 pub const TOOLS: [&str; 5] =
@@ -35,6 +36,8 @@ pub fn write(folder: &Path) -> io::Result<()> {
             fs::create_dir_all(&place)?;
             generate_to(shell, &mut command, name, &place)?;
         }
+        // Without the subcommand that clap adds, and a page for each of what it explains.
+        let command = command.disable_help_subcommand(true);
         clap_mangen::generate_to(command.version(env!("CARGO_PKG_VERSION")), &manual)?;
     }
     Ok(())
@@ -75,13 +78,11 @@ fn with_passes(command: Command) -> Command {
 fn opt() -> Command {
     with_passes(base("tinymlir-opt", "Run passes on a module of MLIR and print it"))
         .arg(value("pass-pipeline", "PIPELINE", "Passes as text, such as builtin.module(tinymlir-optimize)"))
-        .arg(value("explain", "PASS", "Print what a pass or pipeline does, with an example"))
-        .arg(flag("tinymlir-print-diff", "Print the diff that each pass makes"))
-        .arg(
-            value("remarks", "text|yaml|json|FILE", "Say what was substituted or left, and why")
-                .num_args(0..=1)
-                .require_equals(true),
-        )
+        .args(FLAGS.iter().map(|f| match f.value {
+            "" => flag(f.name, f.description),
+            named if f.optional => value(f.name, named, f.description).num_args(0..=1).require_equals(true),
+            named => value(f.name, named, f.description),
+        }))
         .arg(flag("mlir-print-ir-after-all", "Print the module after each pass"))
         .arg(flag("mlir-timing", "Print what each pass took"))
         .arg(flag("mlir-pass-statistics", "Print what each pass counted"))
@@ -124,6 +125,14 @@ mod tests {
         assert!(read("man/man1/tinymlir-runner.1").contains("clear\\-cache"));
         assert!(read("man/man1/tinymlir-gpt2-generate.1").contains("top\\-k"));
         assert!(read("man/man1/tinymlir-opt.1").contains("Turn contractions on memrefs into CBLAS calls"));
+        for flag in FLAGS {
+            assert!(
+                read("bash-completion/completions/tinymlir-opt.bash").contains(&format!("--{}", flag.name)),
+                "{}",
+                flag.name
+            );
+        }
+        assert!(!folder.path().join("share/man/man1/tinymlir-gpt2-help.1").exists());
     }
 
     #[test]
