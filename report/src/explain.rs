@@ -1,7 +1,7 @@
 //! A pass's page: its section of docs/PASSES.md, which is embedded here.
 
-use crate::{suggest::did_you_mean, terminal::Paint};
-use tinymlir_passes::{PASSES, PIPELINES, ir};
+use crate::{help::all_names, suggest::did_you_mean, terminal::Paint};
+use tinymlir_passes::ir;
 
 const PAGE: &str = include_str!("../../docs/PASSES.md");
 
@@ -22,8 +22,7 @@ pub fn explain(name: &str, paint: Paint) -> Result<String, String> {
         ));
     }
     // With or without the prefix.
-    let ours = || PASSES.iter().map(|p| p.argument).chain(PIPELINES.iter().map(|p| p.argument));
-    let meant = [name.to_owned(), format!("tinymlir-{name}")].map(|name| did_you_mean(&name, ours()));
+    let meant = [name.to_owned(), format!("tinymlir-{name}")].map(|name| did_you_mean(&name, all_names()));
     let meant = meant.into_iter().find(|text| !text.is_empty()).unwrap_or_default();
     Err(format!("there is no pass or pipeline '{name}'{meant}"))
 }
@@ -84,6 +83,7 @@ fn painted(section: &str, paint: Paint) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use tinymlir_passes::{PASSES, PIPELINES};
 
     #[test]
     fn every_pass_and_pipeline_has_a_page() {

@@ -1,7 +1,11 @@
 //! First contact with the tools that have LLVM's command line: a help that fits on a screen, and the nearest name where
 //! MLIR's own message names none.
 
-use crate::{suggest::did_you_mean, terminal::Paint};
+use crate::{
+    reduction::{wrong_reduce, wrong_reduction},
+    suggest::did_you_mean,
+    terminal::Paint,
+};
 use std::ffi::OsString;
 use tinymlir_passes::{
     PASSES, PIPELINES,
@@ -113,7 +117,7 @@ pub fn arguments(tool: Tool) -> Result<Vec<OsString>, i32> {
                 return Err(0);
             }
             Some("--version" | "-version") => {
-                println!("{} {}\nLLVM {}", tool.name(), env!("CARGO_PKG_VERSION"), ir::llvm_version());
+                print_page(&format!("{} {}\nLLVM {}\n", tool.name(), env!("CARGO_PKG_VERSION"), ir::llvm_version()));
                 return Err(0);
             }
             Some("--help-all") => *argument = "--help".into(),
@@ -132,6 +136,12 @@ pub fn arguments(tool: Tool) -> Result<Vec<OsString>, i32> {
             None => {}
         }
     }
+    if tool == Tool::Reduce
+        && let Some(message) = wrong_reduce(&arguments)
+    {
+        eprintln!("error: {message}");
+        return Err(1);
+    }
     Ok(arguments)
 }
 
@@ -142,36 +152,6 @@ fn print_page(text: &str) {
     let painted: String =
         text.lines().map(|l| if l.ends_with(':') { paint.bold(l) } else { l.to_owned() } + "\n").collect();
     let _ = std::io::stdout().write_all(painted.as_bytes());
-}
-
-/// Of an argument of `tinymlir-reduce` that is one of upstream's reductions, what is wrong with it.
-fn wrong_reduction(argument: &str) -> Option<String> {
-    let (name, options) = argument.trim_start_matches('-').split_once('=')?;
-    let known: &[&str] = match name {
-        "reduction-tree" => &["traversal-mode", "test", "test-arg"],
-        "opt-reduction-pass" => &["opt-pass", "test", "test-arg"],
-        _ => return None,
-    };
-    let given = options_in(options);
-    if let Some(message) = wrong_name(name, &given, known) {
-        return Some(message);
-    }
-    let value = |option: &str| given.iter().find(|(o, _)| *o == option).map(|(_, value)| *value);
-    let Some(script) = value("test") else {
-        return Some(format!("--{name}: no script says what is interesting (give test=SCRIPT)"));
-    };
-    let pass = value("opt-pass").unwrap_or_default().split(['{', '(']).next().unwrap_or_default();
-    if pass.starts_with("tinymlir-") && !all_names().contains(&pass) {
-        return Some(format!("there is no pass or pipeline '{pass}'{}", did_you_mean(pass, all_names())));
-    }
-    use std::os::unix::fs::PermissionsExt;
-    match std::fs::metadata(script) {
-        Err(error) => Some(format!("--{name}: the script {script}: {error}")),
-        Ok(file) if file.permissions().mode() & 0o111 == 0 => {
-            Some(format!("--{name}: the script {script} is not executable (chmod +x {script})"))
-        }
-        Ok(_) => None,
-    }
 }
 
 /// Of `--PASS=OPTIONS`, what is wrong with the options' names. Of passes that are not ours only what is registered is known.
@@ -243,14 +223,14 @@ fn check_options(name: &str, text: &str) -> Option<String> {
 }
 
 /// The first option that is none of the known ones, as a message.
-fn wrong_name(name: &str, given: &[(&str, &str)], known: &[&str]) -> Option<String> {
+pub fn wrong_name(name: &str, given: &[(&str, &str)], known: &[&str]) -> Option<String> {
     let (option, _) = given.iter().find(|(option, _)| !known.contains(option))?;
     let has = if known.is_empty() { "it has none".to_owned() } else { format!("it has {}", known.join(", ")) };
     Some(format!("'{name}' has no option '{option}'{}: {has}", did_you_mean(option, known.iter().copied())))
 }
 
 /// The options of a text such as `a=1 b="x y" c={d=2}`, with their values.
-fn options_in(text: &str) -> Vec<(&str, &str)> {
+pub fn options_in(text: &str) -> Vec<(&str, &str)> {
     let mut out = vec![];
     let mut rest = text.trim_start();
     while !rest.is_empty() {
@@ -272,7 +252,7 @@ fn options_in(text: &str) -> Vec<(&str, &str)> {
     out
 }
 
-fn all_names() -> Vec<&'static str> {
+pub fn all_names() -> Vec<&'static str> {
     let upstream = ["canonicalize", "cse", "inline", "symbol-dce", "sccp", "one-shot-bufferize"];
     PASSES.iter().map(|p| p.argument).chain(PIPELINES.iter().map(|p| p.argument)).chain(upstream).collect()
 }
@@ -296,18 +276,6 @@ mod tests {
         );
         assert_eq!(options_in(""), []);
         assert_eq!(options_in("a='x"), [("a", "x")]);
-    }
-
-    #[test]
-    fn a_reduction_names_what_is_wrong_with_it() {
-        let wrong = |text| wrong_reduction(text).unwrap();
-        assert!(wrong("--reduction-tree=traversal-mod=0 test=x").contains("did you mean 'traversal-mode'?"));
-        assert!(wrong("--reduction-tree=traversal-mode=0").contains("give test=SCRIPT"));
-        assert!(wrong("--reduction-tree=test=./none.sh").contains("./none.sh: No such file"));
-        assert!(wrong("--opt-reduction-pass=test=Cargo.toml opt-pass=cse").contains("is not executable (chmod +x"));
-        assert!(wrong("--opt-reduction-pass=opt-pass=tinymlir-fuze test=x").contains("did you mean 'tinymlir-fuse'?"));
-        assert_eq!(wrong_reduction("--reduction-tree=test=/bin/sh traversal-mode=0"), None);
-        assert_eq!(wrong_reduction("--split-input-file=x"), None);
     }
 
     #[test]

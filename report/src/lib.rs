@@ -15,6 +15,7 @@ mod picture;
 mod plan;
 mod ptxas;
 mod record;
+mod reduction;
 mod remarks;
 mod rows;
 mod state;

@@ -8,6 +8,7 @@ use crate::{
     terminal::Paint,
     watch::{Show, Watch},
 };
+use std::io::Write;
 use tinymlir_passes::ir::{self, Driver, Flag, Observer};
 
 /// What `tinymlir-opt` has beside `mlir-opt`'s flags.
@@ -59,7 +60,8 @@ impl Driver for Opt {
         if let Some(name) = page {
             return match explain(name, Paint::stdout()) {
                 Ok(page) => {
-                    print!("{page}");
+                    // To a reader who may have gone away.
+                    let _ = std::io::stdout().write_all(page.as_bytes());
                     Some(0)
                 }
                 Err(message) => Some(fail(&message)),

@@ -34,6 +34,19 @@ pub fn answer(tool: &str, error: &clap::Error) -> ExitCode {
     ExitCode::from(u8::from(error.use_stderr()))
 }
 
+/// Tells an error on standard error, after the word unless a place in a module comes first, which carries it. That whoever read
+/// standard output has gone away is none.
+pub fn tell(error: &anyhow::Error) -> ExitCode {
+    let gone = |cause: &std::io::Error| cause.kind() == std::io::ErrorKind::BrokenPipe;
+    if error.chain().filter_map(|cause| cause.downcast_ref()).any(gone) {
+        return ExitCode::SUCCESS;
+    }
+    let text = format!("{error:#}");
+    let prefix = if text.lines().next().is_some_and(|line| line.contains(": error: ")) { "" } else { "error: " };
+    eprintln!("{prefix}{text}");
+    ExitCode::FAILURE
+}
+
 /// What code is compiled for.
 #[derive(Args, Clone, Debug)]
 pub struct Device {
@@ -97,5 +110,18 @@ impl Device {
             false => Target::Cpu,
         };
         Options { target, cache: !self.no_cache, ..Options::default() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::{Error, ErrorKind};
+
+    #[test]
+    fn a_reader_that_went_away_is_no_error() {
+        let code = |kind: ErrorKind| tell(&anyhow::Error::from(Error::from(kind)).context("cannot write"));
+        assert_eq!(code(ErrorKind::BrokenPipe), ExitCode::SUCCESS);
+        assert_eq!(code(ErrorKind::StorageFull), ExitCode::FAILURE);
     }
 }

@@ -67,13 +67,13 @@ struct Generate {
     #[arg(long, value_name = "N", conflicts_with_all = ["uncached", "fused"])]
     window: Option<usize>,
     /// What logits are divided by before a token is drawn; 0 takes the most probable one
-    #[arg(long, default_value_t = 0.0)]
+    #[arg(long, default_value_t = 0.0, allow_negative_numbers = true)]
     temperature: f64,
     /// Draw from this many of the most probable tokens; 0 for all
     #[arg(long, value_name = "K", default_value_t = 0)]
     top_k: usize,
     /// Draw from the most probable tokens whose probabilities add up to this
-    #[arg(long, value_name = "P", default_value_t = 1.0)]
+    #[arg(long, value_name = "P", default_value_t = 1.0, allow_negative_numbers = true)]
     top_p: f64,
     /// Of the random numbers: a seed gives the same text
     #[arg(long, default_value_t = 0)]
@@ -198,10 +198,7 @@ pub fn main() -> ExitCode {
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,
-        Err(e) => {
-            eprintln!("error: {e:#}");
-            ExitCode::FAILURE
-        }
+        Err(error) => tinymlir_cli::tell(&error),
     }
 }
 

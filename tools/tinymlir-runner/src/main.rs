@@ -1,23 +1,22 @@
 //! Compiles a module at any level and calls one of its functions.
 
-use anyhow::{Context, Result, bail, ensure};
+mod outputs;
+
+use anyhow::{Context, Result, bail};
 use clap::{CommandFactory, Parser};
+use outputs::{Output, outputs};
 use std::{
-    io::{ErrorKind, Write},
+    io::Write,
     path::PathBuf,
     process::ExitCode,
     time::{Duration, Instant},
 };
 use tinymlir::{
-    Tensor,
     compile::{self, Options, Source, Stage, Target},
     cuda,
-    engine::{Executable, Signature, Value, conform, describe},
-    io::{Staged, npy, safetensors::Safetensors},
-    look::{
-        RemarkStyle, Show, Subject, Watch,
-        files::{beside, is_special},
-    },
+    engine::{Executable, Signature, Value},
+    io::safetensors::Safetensors,
+    look::{RemarkStyle, Show, Subject, Watch},
     run, trace,
 };
 use tinymlir_cli::{Bar, Device, Help, Spinner};
@@ -121,13 +120,7 @@ pub fn main() -> ExitCode {
     let run = std::thread::Builder::new().stack_size(1 << 30).spawn(move || run(&flags));
     match run.map(|thread| thread.join()) {
         Ok(Ok(Ok(()))) => ExitCode::SUCCESS,
-        Ok(Ok(Err(error))) => {
-            let text = format!("{error:#}");
-            // Diagnostics that start with a place carry the word themselves.
-            let prefix = if text.lines().next().is_some_and(|l| l.contains(": error: ")) { "" } else { "error: " };
-            eprintln!("{prefix}{text}");
-            ExitCode::FAILURE
-        }
+        Ok(Ok(Err(error))) => tinymlir_cli::tell(&error),
         Ok(Err(_)) => ExitCode::FAILURE, // the panic has spoken
         Err(error) => {
             eprintln!("error: cannot start a thread: {error}");
@@ -153,7 +146,7 @@ fn run(flags: &Flags) -> Result<()> {
     let options = Options { opt_level: flags.opt_level, mlir_timing: flags.mlir_timing, ..flags.device.options() };
     let show = Show { diff: flags.print_diff, remarks: flags.remarks.clone(), report: flags.report.clone() };
     show.check()?;
-    check_outputs(flags)?;
+    outputs::check(flags)?;
     // What is printed meanwhile would stand in its line.
     let compiling = (!flags.mlir_timing && !show.speaks()).then(|| Spinner::new(format!("compiling {name}")));
     let mut watch = watch(show, &source, &options.target);
@@ -189,7 +182,7 @@ fn run(flags: &Flags) -> Result<()> {
     let seen = watch.map_or(Ok(()), Watch::finish);
     let outputs = outputs?;
     seen?;
-    finish(flags, &outputs)
+    outputs::finish(flags, &outputs)
 }
 
 /// Writes what is to be shown of a compilation, whether it failed or not.
@@ -250,26 +243,6 @@ fn call(flags: &Flags, executable: &Executable, watch: Option<&mut Watch>) -> Re
     Ok(outputs)
 }
 
-/// What is wrong with the files that are to be written, before the work that they are for.
-fn check_outputs(flags: &Flags) -> Result<()> {
-    for text in &flags.output {
-        output_file(text)?;
-    }
-    for text in &flags.expect {
-        run::split_assignment(text, "INDEX|NAME=FILE")?;
-    }
-    let files = flags.output.iter().filter_map(|text| Some(output_file(text).ok()?.1.as_ref()));
-    let mut files = files.chain(flags.trace.as_deref()).filter(|file| !is_special(file));
-    files.try_for_each(|file| beside(file).map(drop))
-}
-
-/// Of `-o WHICH=FILE.npy`.
-fn output_file(text: &str) -> Result<(&str, &str)> {
-    let (which, file) = run::split_assignment(text, "INDEX|NAME=FILE.npy")?;
-    ensure!(file.ends_with(".npy"), "-o {text}: outputs are saved as .npy");
-    Ok((which, file))
-}
-
 /// Who sees what the passes do, where something is to be shown.
 fn watch(show: Show, source: &Source, target: &Target) -> Option<Watch> {
     if show.is_nothing() {
@@ -280,20 +253,10 @@ fn watch(show: Show, source: &Source, target: &Target) -> Option<Watch> {
     Some(watch)
 }
 
-/// An output: what it is called, and its value.
-struct Output {
-    name: Option<String>,
-    label: String,
-    tensor: Tensor,
-}
-
-/// Writes to standard output; a reader that went away is no error.
+/// Writes to standard output.
 fn print(text: &str) -> Result<()> {
     let mut out = std::io::stdout().lock();
-    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
-        Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(error).context("cannot write to standard output"),
-        _ => Ok(()),
-    }
+    out.write_all(text.as_bytes()).and_then(|()| out.flush()).context("cannot write to standard output")
 }
 
 fn list(executable: &Executable) -> String {
@@ -334,25 +297,6 @@ fn arguments(flags: &Flags, signature: &Signature) -> Result<Vec<Value>> {
     run::bind(signature, &given, &weights, flags.strict_args, |text| eprintln!("note: {text}"))
 }
 
-/// The results, then the writable arguments whose elements are not what they were.
-fn outputs(signature: &Signature, before: &[Value], after: Vec<Value>, results: Vec<Value>) -> Result<Vec<Output>> {
-    let mut outputs = Vec::new();
-    for (i, (result, output)) in results.into_iter().zip(&signature.results).enumerate() {
-        let label = output.name.as_ref().map_or(format!("result {i}"), |name| format!("result {i} ({name})"));
-        outputs.push(Output { name: output.name.clone(), label, tensor: result.to_tensor()? });
-    }
-    for (i, (argument, after)) in signature.arguments.iter().zip(after).enumerate() {
-        let is_result = signature.results.iter().any(|r| r.argument == Some(i));
-        if argument.writable && !is_result {
-            let tensor = after.to_tensor()?;
-            if tensor.bytes() != conform(&before[i].to_tensor()?, &argument.ty)?.bytes() {
-                outputs.push(Output { name: argument.name.clone(), label: describe(i, argument), tensor });
-            }
-        }
-    }
-    Ok(outputs)
-}
-
 fn time(executable: &Executable, entry: &str, arguments: &[Value], count: usize) -> Result<()> {
     let (mut times, mut device) = (Vec::new(), Vec::new());
     let bar = Bar::new("calling", count);
@@ -383,48 +327,4 @@ fn spread(mut times: Vec<Duration>) -> String {
     let mean = ms(times.iter().sum::<Duration>()) / times.len() as f64;
     let (least, median, most) = (ms(times[0]), ms(times[times.len() / 2]), ms(times[times.len() - 1]));
     format!("least {least:.3} ms, median {median:.3} ms, mean {mean:.3} ms, most {most:.3} ms")
-}
-
-/// Saves, compares and prints. Nothing is saved unless all can be; what is saved or compared is not printed.
-fn finish(flags: &Flags, outputs: &[Output]) -> Result<()> {
-    let names: Vec<Option<&str>> = outputs.iter().map(|o| o.name.as_deref()).collect();
-    let mut printed = vec![true; outputs.len()];
-    let mut staged = Staged::default();
-    for text in &flags.output {
-        let (which, file) = output_file(text)?;
-        let index = run::find(which, &names, "output")?;
-        printed[index] = false;
-        staged.add(file.as_ref(), &npy::encode(&outputs[index].tensor))?;
-    }
-    let mut expected = Vec::new();
-    for text in &flags.expect {
-        let (which, file) = run::split_assignment(text, "INDEX|NAME=FILE")?;
-        let index = run::find(which, &names, "output")?;
-        printed[index] = false;
-        expected.push((index, file, run::read_array(file)?));
-    }
-    staged.commit()?;
-
-    let shown: Vec<&Output> = outputs.iter().zip(&printed).filter(|(_, p)| **p).map(|(o, _)| o).collect();
-    let mut text = String::new();
-    for output in &shown {
-        if outputs.len() > 1 {
-            text += &format!("{}:\n", output.label);
-        }
-        text += &format!("{}\n", run::numpy(&output.tensor));
-    }
-    let mut failures = Vec::new();
-    for (index, file, expected) in expected {
-        let Output { label, tensor, .. } = &outputs[index];
-        let comparison =
-            run::compare(tensor, &expected, flags.rtol, flags.atol).with_context(|| format!("{label}: {file}"))?;
-        let line = format!("{label}: {comparison} (rtol {:e}, atol {:e})", flags.rtol, flags.atol);
-        match comparison.close {
-            true => text += &format!("{line}\n"),
-            false => failures.push(line),
-        }
-    }
-    print(&text)?;
-    ensure!(failures.is_empty(), "{}", failures.join("\nerror: "));
-    Ok(())
 }
