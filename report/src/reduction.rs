@@ -59,7 +59,12 @@ pub fn wrong_reduce(arguments: &[OsString]) -> Option<String> {
     if !module {
         return Some("no module is given (see --help)".into());
     }
-    if !flags().any(|flag| REDUCTIONS.iter().any(|name| flag.split('=').next() == Some(name))) {
+    // What only looks like one is LLVM's to answer, with the nearest name.
+    let named = |flag: &str| {
+        let name = flag.split('=').next().unwrap_or_default();
+        REDUCTIONS.contains(&name) || !did_you_mean(name, REDUCTIONS).is_empty()
+    };
+    if !flags().any(named) {
         return Some("no reduction is named: give --tinymlir-reduction=test=SCRIPT (see --help)".into());
     }
     let output = output.map(Path::new).filter(|file| *file != Path::new("-") && !is_special(file))?;
@@ -90,6 +95,7 @@ mod tests {
         assert_eq!(wrong(&format!("{named} -o /dev/null")), None);
         assert_eq!(wrong("tinymlir-reduce --help-hidden"), None);
         assert!(wrong("tinymlir-reduce -o x --tinymlir-reduction").unwrap().starts_with("no module"));
+        assert_eq!(wrong("tinymlir-reduce a.mlir --reduction-tre=test=x"), None);
         assert!(wrong("tinymlir-reduce a.mlir --cse").unwrap().starts_with("no reduction is named"));
         for output in ["-o none/x", "-o=none/x", "--o none/x"] {
             let message = wrong(&format!("{named} {output}")).unwrap();
