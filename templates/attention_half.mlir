@@ -28,11 +28,13 @@
 #four_bytes = 16 : i64
 #two_bytes = 8 : i64
 #out_bytes = 8 : i64
-!view = memref<?x?x?x!elem, strided<[?, ?, 1], offset: ?>>
+!q_view = memref<?x?x?x!elem, strided<[?, ?, 1], offset: ?>>
+!k_view = memref<?x?x?x!elem, strided<[?, ?, 1], offset: ?>>
+!v_view = memref<?x?x?x!elem, strided<[?, ?, 1], offset: ?>>
 !out_view = memref<?x?x?x!out_elem, strided<[?, ?, 1], offset: ?>>
 
 !global = memref<?x?x!elem, strided<[?, 1], offset: ?>, #gpu.address_space<global>>
-!global_batch = memref<?x?x?x!elem, strided<[?, ?, 1], offset: ?>, #gpu.address_space<global>>
+!rows = memref<?x?x!elem, strided<[?, 1], offset: ?>>
 !tiles = memref<2x64x64x!factor, #gpu.address_space<workgroup>>
 !q_part = vector<4x4xi32>
 !staged = vector<8x4x!elem>
@@ -75,10 +77,18 @@ gpu.module @attention_half_kernels {
     %c2 = arith.constant 2 : i32
     %c1 = arith.constant 1 : i32
     %p0, %ok0 = gpu.shuffle xor %v, %c2, %width : f32
-    %v0 = arith.maximumf %v, %p0 : f32
+    %v0 = llvm.intr.maximum(%v, %p0) : (f32, f32) -> f32
     %p1, %ok1 = gpu.shuffle xor %v0, %c1, %width : f32
-    %v1 = arith.maximumf %v0, %p1 : f32
+    %v1 = llvm.intr.maximum(%v0, %p1) : (f32, f32) -> f32
     return %v1 : f32
+  }
+  // The rows of a batch in global memory.
+  func.func private @rows(%base: memref<!elem>, %at: index, %batch_stride: index, %row_stride: index, %batch: index, %n: index, %depth: index) -> !global {
+    %skipped = arith.muli %batch, %batch_stride : index
+    %from = arith.addi %at, %skipped : index
+    %all = memref.reinterpret_cast %base to offset: [%from], sizes: [%n, %depth], strides: [%row_stride, 1] : memref<!elem> to !rows
+    %rows = memref.memory_space_cast %all : !rows to !global
+    return %rows : !global
   }
   // Two elements as factors, and two sums as elements of O.
   func.func private @factors(%x: vector<2x!elem>) -> vector<2x!factor> {
@@ -121,10 +131,13 @@ gpu.module @attention_half_kernels {
   func.func private @load(%from: !global, %n: index, %row0: index, %row: index, %d: index) -> !staged {
     %c1 = arith.constant 1 : index
     %last_row = arith.subi %n, %c1 : index
+    %last = arith.index_cast %last_row : index to i32
     %none = ub.poison : !staged
     %all = affine.for %i = 0 to 8 iter_args(%f = %none) -> (!staged) {
       %g_any = affine.apply affine_map<(o, r, i) -> (o + r + 8 * i)>(%row0, %row, %i)
-      %g = arith.minui %g_any, %last_row : index
+      %g_int = arith.index_cast %g_any : index to i32
+      %g_least = arith.minui %g_int, %last : i32
+      %g = arith.index_castui %g_least : i32 to index
       %x = vector.load %from[%g, %d] {alignment = #four_bytes} : !global, vector<4x!elem>
       %f1 = vector.insert %x, %f[%i] : vector<4x!elem> into !staged
       affine.yield %f1 : !staged
@@ -133,7 +146,7 @@ gpu.module @attention_half_kernels {
   }
   // Stores them as factors at column %to_d, zeros where not %in.
   func.func private @store(%all: !staged, %to: !tiles, %half: index, %row: index, %to_d: index, %in: i1) {
-    %none = arith.constant dense<0.0> : vector<4x!factor>
+    %none = arith.constant dense<0> : vector<2xi32>
     affine.for %i = 0 to 8 {
       %r = affine.apply affine_map<(r, i) -> (r + 8 * i)>(%row, %i)
       %x = vector.extract %all[%i] : vector<4x!elem> from !staged
@@ -146,13 +159,15 @@ gpu.module @attention_half_kernels {
         affine.yield %f1 : vector<2x2x!factor>
       }
       %y_any = vector.shape_cast %y2 : vector<2x2x!factor> to vector<4x!factor>
-      %y = arith.select %in, %y_any, %none : vector<4x!factor>
+      %bits_any = vector.bitcast %y_any : vector<4x!factor> to vector<2xi32>
+      %bits = arith.select %in, %bits_any, %none : vector<2xi32>
+      %y = vector.bitcast %bits : vector<2xi32> to vector<4x!factor>
       vector.store %y, %to[%half, %r, %to_d] {alignment = 8 : i64} : !tiles, vector<4x!factor>
     }
     return
   }
 
-  gpu.func @attention_half(%Q: !view, %K: !view, %V: !view, %O: !out_view, %X: !extra)
+  gpu.func @attention_half(%Q: !q_view, %K: !k_view, %V: !v_view, %O: !out_view, %X: !extra)
       workgroup(%k: !tiles {llvm.align = 16 : i64}, %v: !tiles {llvm.align = 16 : i64})
       kernel attributes {known_block_size = array<i32: 256, 1, 1>, nvvm.minctasm = 1 : i32} {
     %c0 = arith.constant 0 : index
@@ -170,13 +185,13 @@ gpu.module @attention_half_kernels {
     %low = arith.constant 0xFF800000 : f32
     %zero = arith.constant 0.0 : f32
     %log2e = arith.constant 1.44269504 : f32
-    %m = memref.dim %Q, %c1 : !view
-    %n_all = memref.dim %K, %c1 : !view
-    %depth = memref.dim %Q, %c2 : !view
+    %m = memref.dim %Q, %c1 : !q_view
+    %n_all = memref.dim %K, %c1 : !k_view
+    %depth = memref.dim %Q, %c2 : !q_view
     // The last rows first: under a causal mask they have the most keys.
     %block = gpu.block_id x
     %row_tiles = arith.ceildivui %m, %tile_rows : index
-    %batches = memref.dim %Q, %c0 : !view
+    %batches = memref.dim %Q, %c0 : !q_view
     %from_end = arith.divui %block, %batches : index
     %batch = arith.remui %block, %batches : index
     %last_tile = arith.subi %row_tiles, %c1 : index
@@ -188,12 +203,12 @@ gpu.module @attention_half_kernels {
     %n = arith.select %causal, %n_causal, %n_all : index
     // Keys before this one are kept for every row of the block.
     %n_kept = arith.select %causal, %row0, %n_all : index
-    %q_all = memref.memory_space_cast %Q : !view to !global_batch
-    %k_all = memref.memory_space_cast %K : !view to !global_batch
-    %v_all = memref.memory_space_cast %V : !view to !global_batch
-    %q_from = memref.subview %q_all[%batch, 0, 0] [1, %m, %depth] [1, 1, 1] : !global_batch to !global
-    %k_from = memref.subview %k_all[%batch, 0, 0] [1, %n_all, %depth] [1, 1, 1] : !global_batch to !global
-    %v_from = memref.subview %v_all[%batch, 0, 0] [1, %n_all, %depth] [1, 1, 1] : !global_batch to !global
+    %q_base, %q_at, %q_sizes:3, %q_strides:3 = memref.extract_strided_metadata %Q : !q_view -> memref<!elem>, index, index, index, index, index, index, index
+    %q_from = func.call @rows(%q_base, %q_at, %q_strides#0, %q_strides#1, %batch, %m, %depth) : (memref<!elem>, index, index, index, index, index, index) -> !global
+    %k_base, %k_at, %k_sizes:3, %k_strides:3 = memref.extract_strided_metadata %K : !k_view -> memref<!elem>, index, index, index, index, index, index, index
+    %k_from = func.call @rows(%k_base, %k_at, %k_strides#0, %k_strides#1, %batch, %n_all, %depth) : (memref<!elem>, index, index, index, index, index, index) -> !global
+    %v_base, %v_at, %v_sizes:3, %v_strides:3 = memref.extract_strided_metadata %V : !v_view -> memref<!elem>, index, index, index, index, index, index, index
+    %v_from = func.call @rows(%v_base, %v_at, %v_strides#0, %v_strides#1, %batch, %n_all, %depth) : (memref<!elem>, index, index, index, index, index, index) -> !global
 
     // A thread's place: its half of the block, which has a barrier of its own; a warp's rows; and a lane's within them.
     %tid = gpu.thread_id x upper_bound 256
@@ -344,13 +359,13 @@ gpu.module @attention_half_kernels {
         %mine = affine.for %j = 0 to 8 iter_args(%most = %low) -> (f32) {
           %x = vector.extract %scores[%j, %h, 0] : f32 from !scores
           %y = vector.extract %scores[%j, %h, 1] : f32 from !scores
-          %xy = arith.maximumf %x, %y : f32
-          %more = arith.maximumf %most, %xy : f32
+          %xy = llvm.intr.maximum(%x, %y) : (f32, f32) -> f32
+          %more = llvm.intr.maximum(%most, %xy) : (f32, f32) -> f32
           affine.yield %more : f32
         }
         %rows = func.call @row_maximum(%mine) : (f32) -> f32
         %old = vector.extract %maxima[%h] : f32 from vector<2xf32>
-        %new = arith.maximumf %old, %rows : f32
+        %new = llvm.intr.maximum(%old, %rows) : (f32, f32) -> f32
         %f1 = vector.insert %new, %f[%h] : f32 into vector<2xf32>
         affine.yield %f1 : vector<2xf32>
       }
@@ -510,7 +525,7 @@ gpu.module @attention_half_kernels {
         %their_max = vector.extract %both2[0, %h] : f32 from vector<2x2xf32>
         %my_sum = vector.extract %sums[%h] : f32 from vector<2xf32>
         %their_sum = vector.extract %both2[1, %h] : f32 from vector<2x2xf32>
-        %max = arith.maximumf %my_max, %their_max : f32
+        %max = llvm.intr.maximum(%my_max, %their_max) : (f32, f32) -> f32
         %is_low = arith.cmpf oeq, %max, %low : f32
         %some = arith.select %is_low, %zero, %max : f32
         %scaled = arith.mulf %some, %log2e : f32
@@ -547,17 +562,17 @@ gpu.module @attention_half_kernels {
   }
 }
 
-func.func private @attention(%Q: !view, %K: !view, %V: !view, %O: !out_view, %X: !extra) attributes {tinymlir.kernel} {
+func.func private @attention(%Q: !q_view, %K: !k_view, %V: !v_view, %O: !out_view, %X: !extra) attributes {tinymlir.kernel} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %t = arith.constant #threads
   %tile_rows = arith.constant #tile_rows
-  %batches = memref.dim %Q, %c0 : !view
-  %m = memref.dim %Q, %c1 : !view
+  %batches = memref.dim %Q, %c0 : !q_view
+  %m = memref.dim %Q, %c1 : !q_view
   %row_tiles = arith.ceildivui %m, %tile_rows : index
   %blocks = arith.muli %row_tiles, %batches : index
   gpu.launch_func @attention_half_kernels::@attention_half blocks in (%blocks, %c1, %c1) threads in (%t, %c1, %c1)
-    args(%Q : !view, %K : !view, %V : !view, %O : !out_view, %X : !extra)
+    args(%Q : !q_view, %K : !k_view, %V : !v_view, %O : !out_view, %X : !extra)
   return
 }
 }

@@ -20,10 +20,13 @@
 // may read; @score; and @score_kept.
 #causal = false
 !extra = memref<f32>
-!view = memref<?x?x?xf32, strided<[?, ?, 1], offset: ?>>
+!q_view = memref<?x?x?xf32, strided<[?, ?, 1], offset: ?>>
+!k_view = memref<?x?x?xf32, strided<[?, ?, 1], offset: ?>>
+!v_view = memref<?x?x?xf32, strided<[?, ?, 1], offset: ?>>
+!out_view = memref<?x?x?xf32, strided<[?, ?, 1], offset: ?>>
 
 !global = memref<?x?xf32, strided<[?, 1], offset: ?>, #gpu.address_space<global>>
-!global_batch = memref<?x?x?xf32, strided<[?, ?, 1], offset: ?>, #gpu.address_space<global>>
+!rows = memref<?x?xf32, strided<[?, 1], offset: ?>>
 !tiles = memref<2x32x64xf32, #gpu.address_space<workgroup>>
 !q_part = vector<4x2x4xf32>
 !scores = vector<4x2x2xf32>
@@ -66,10 +69,18 @@ gpu.module @attention_tf32_kernels {
     %c2 = arith.constant 2 : i32
     %c1 = arith.constant 1 : i32
     %p0, %ok0 = gpu.shuffle xor %v, %c2, %width : f32
-    %v0 = arith.maximumf %v, %p0 : f32
+    %v0 = llvm.intr.maximum(%v, %p0) : (f32, f32) -> f32
     %p1, %ok1 = gpu.shuffle xor %v0, %c1, %width : f32
-    %v1 = arith.maximumf %v0, %p1 : f32
+    %v1 = llvm.intr.maximum(%v0, %p1) : (f32, f32) -> f32
     return %v1 : f32
+  }
+  // The rows of a batch in global memory.
+  func.func private @rows(%base: memref<f32>, %at: index, %batch_stride: index, %row_stride: index, %batch: index, %n: index, %depth: index) -> !global {
+    %skipped = arith.muli %batch, %batch_stride : index
+    %from = arith.addi %at, %skipped : index
+    %all = memref.reinterpret_cast %base to offset: [%from], sizes: [%n, %depth], strides: [%row_stride, 1] : memref<f32> to !rows
+    %rows = memref.memory_space_cast %all : !rows to !global
+    return %rows : !global
   }
   // What a product of tf32 cuts off, rounded to nearest before; only of numbers.
   func.func private @round(%x: f32) -> f32 {
@@ -79,24 +90,25 @@ gpu.module @attention_tf32_kernels {
     %r = arith.bitcast %up : i32 to f32
     return %r : f32
   }
-  // Starts to copy 32 rows of keys or values from row %row0 on; zero past column D and from row %n on, where nothing is read. A
-  // thread takes four elements of every eighth row: at column %d from outside, at column %to_d here.
+  // Starts to copy 32 rows of keys or values from row %row0 on; zero past column D. Past the last row, %n - 1, it is that one
+  // again: what is made of it is not used. A thread takes four elements of every eighth row: at column %d from outside, at
+  // column %to_d here.
   func.func private @copy(%from: !global, %n: index, %row0: index, %row: index, %d: index, %count: index, %to: !tiles, %half: index, %to_d: index) {
-    %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index
     %last_row = arith.subi %n, %c1 : index
+    %last = arith.index_cast %last_row : index to i32
     affine.for %i = 0 to 4 {
       %r = affine.apply affine_map<(r, i) -> (r + 8 * i)>(%row, %i)
       %g_any = arith.addi %row0, %r : index
-      %g = arith.minui %g_any, %last_row : index
-      %in = arith.cmpi ult, %g_any, %n : index
-      %g_count = arith.select %in, %count, %c0 : index
-      %t = nvgpu.device_async_copy %from[%g, %d], %to[%half, %r, %to_d], 4, %g_count {bypassL1} : !global to !tiles
+      %g_int = arith.index_cast %g_any : index to i32
+      %g_least = arith.minui %g_int, %last : i32
+      %g = arith.index_castui %g_least : i32 to index
+      %t = nvgpu.device_async_copy %from[%g, %d], %to[%half, %r, %to_d], 4, %count {bypassL1} : !global to !tiles
     }
     return
   }
 
-  gpu.func @attention_tf32(%Q: !view, %K: !view, %V: !view, %O: !view, %X: !extra)
+  gpu.func @attention_tf32(%Q: !q_view, %K: !k_view, %V: !v_view, %O: !out_view, %X: !extra)
       workgroup(%k: !tiles {llvm.align = 16 : i64}, %v: !tiles {llvm.align = 16 : i64})
       kernel attributes {known_block_size = array<i32: 256, 1, 1>, nvvm.minctasm = 1 : i32} {
     %c0 = arith.constant 0 : index
@@ -114,13 +126,13 @@ gpu.module @attention_tf32_kernels {
     %low = arith.constant 0xFF800000 : f32
     %zero = arith.constant 0.0 : f32
     %log2e = arith.constant 1.44269504 : f32
-    %m = memref.dim %Q, %c1 : !view
-    %n_all = memref.dim %K, %c1 : !view
-    %depth = memref.dim %Q, %c2 : !view
+    %m = memref.dim %Q, %c1 : !q_view
+    %n_all = memref.dim %K, %c1 : !k_view
+    %depth = memref.dim %Q, %c2 : !q_view
     // The last rows first: under a causal mask they have the most keys.
     %block = gpu.block_id x
     %row_tiles = arith.ceildivui %m, %tile_rows : index
-    %batches = memref.dim %Q, %c0 : !view
+    %batches = memref.dim %Q, %c0 : !q_view
     %from_end = arith.divui %block, %batches : index
     %batch = arith.remui %block, %batches : index
     %last_tile = arith.subi %row_tiles, %c1 : index
@@ -132,12 +144,12 @@ gpu.module @attention_tf32_kernels {
     %n = arith.select %causal, %n_causal, %n_all : index
     // Keys before this one are kept for every row of the block.
     %n_kept = arith.select %causal, %row0, %n_all : index
-    %q_all = memref.memory_space_cast %Q : !view to !global_batch
-    %k_all = memref.memory_space_cast %K : !view to !global_batch
-    %v_all = memref.memory_space_cast %V : !view to !global_batch
-    %q_from = memref.subview %q_all[%batch, 0, 0] [1, %m, %depth] [1, 1, 1] : !global_batch to !global
-    %k_from = memref.subview %k_all[%batch, 0, 0] [1, %n_all, %depth] [1, 1, 1] : !global_batch to !global
-    %v_from = memref.subview %v_all[%batch, 0, 0] [1, %n_all, %depth] [1, 1, 1] : !global_batch to !global
+    %q_base, %q_at, %q_sizes:3, %q_strides:3 = memref.extract_strided_metadata %Q : !q_view -> memref<f32>, index, index, index, index, index, index, index
+    %q_from = func.call @rows(%q_base, %q_at, %q_strides#0, %q_strides#1, %batch, %m, %depth) : (memref<f32>, index, index, index, index, index, index) -> !global
+    %k_base, %k_at, %k_sizes:3, %k_strides:3 = memref.extract_strided_metadata %K : !k_view -> memref<f32>, index, index, index, index, index, index, index
+    %k_from = func.call @rows(%k_base, %k_at, %k_strides#0, %k_strides#1, %batch, %n_all, %depth) : (memref<f32>, index, index, index, index, index, index) -> !global
+    %v_base, %v_at, %v_sizes:3, %v_strides:3 = memref.extract_strided_metadata %V : !v_view -> memref<f32>, index, index, index, index, index, index, index
+    %v_from = func.call @rows(%v_base, %v_at, %v_strides#0, %v_strides#1, %batch, %n_all, %depth) : (memref<f32>, index, index, index, index, index, index) -> !global
 
     // A thread's place: its half of the block, which has a barrier of its own; a warp's rows; and a lane's within them.
     %tid = gpu.thread_id x upper_bound 256
@@ -289,13 +301,13 @@ gpu.module @attention_tf32_kernels {
         %mine = affine.for %j = 0 to 4 iter_args(%most = %low) -> (f32) {
           %x = vector.extract %scores[%j, %h, 0] : f32 from !scores
           %y = vector.extract %scores[%j, %h, 1] : f32 from !scores
-          %xy = arith.maximumf %x, %y : f32
-          %more = arith.maximumf %most, %xy : f32
+          %xy = llvm.intr.maximum(%x, %y) : (f32, f32) -> f32
+          %more = llvm.intr.maximum(%most, %xy) : (f32, f32) -> f32
           affine.yield %more : f32
         }
         %rows = func.call @row_maximum(%mine) : (f32) -> f32
         %old = vector.extract %maxima[%h] : f32 from vector<2xf32>
-        %new = arith.maximumf %old, %rows : f32
+        %new = llvm.intr.maximum(%old, %rows) : (f32, f32) -> f32
         %f1 = vector.insert %new, %f[%h] : f32 into vector<2xf32>
         affine.yield %f1 : vector<2xf32>
       }
@@ -445,7 +457,7 @@ gpu.module @attention_tf32_kernels {
         %their_max = vector.extract %both2[0, %h] : f32 from vector<2x2xf32>
         %my_sum = vector.extract %sums[%h] : f32 from vector<2xf32>
         %their_sum = vector.extract %both2[1, %h] : f32 from vector<2x2xf32>
-        %max = arith.maximumf %my_max, %their_max : f32
+        %max = llvm.intr.maximum(%my_max, %their_max) : (f32, f32) -> f32
         %is_low = arith.cmpf oeq, %max, %low : f32
         %some = arith.select %is_low, %zero, %max : f32
         %scaled = arith.mulf %some, %log2e : f32
@@ -476,7 +488,7 @@ gpu.module @attention_tf32_kernels {
                 %f1 = vector.insert %xy, %f[%i] : f32 into vector<4xf32>
                 affine.yield %f1 : vector<4xf32>
               }
-              vector.store %z, %O[%batch, %row, %c] {alignment = 16 : i64} : !view, vector<4xf32>
+              vector.store %z, %O[%batch, %row, %c] {alignment = 16 : i64} : !out_view, vector<4xf32>
             }
           }
         }
@@ -486,17 +498,17 @@ gpu.module @attention_tf32_kernels {
   }
 }
 
-func.func private @attention(%Q: !view, %K: !view, %V: !view, %O: !view, %X: !extra) attributes {tinymlir.kernel} {
+func.func private @attention(%Q: !q_view, %K: !k_view, %V: !v_view, %O: !out_view, %X: !extra) attributes {tinymlir.kernel} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %t = arith.constant #threads
   %tile_rows = arith.constant #tile_rows
-  %batches = memref.dim %Q, %c0 : !view
-  %m = memref.dim %Q, %c1 : !view
+  %batches = memref.dim %Q, %c0 : !q_view
+  %m = memref.dim %Q, %c1 : !q_view
   %row_tiles = arith.ceildivui %m, %tile_rows : index
   %blocks = arith.muli %row_tiles, %batches : index
   gpu.launch_func @attention_tf32_kernels::@attention_tf32 blocks in (%blocks, %c1, %c1) threads in (%t, %c1, %c1)
-    args(%Q : !view, %K : !view, %V : !view, %O : !view, %X : !extra)
+    args(%Q : !q_view, %K : !k_view, %V : !v_view, %O : !out_view, %X : !extra)
   return
 }
 }

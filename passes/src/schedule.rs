@@ -228,7 +228,9 @@ pub struct Attention {
     pub factors: &'static str,
     /// Its kernel.
     pub template: Template,
-    /// Whether the template has functions that round to factors and to the result's elements.
+    /// Whether the template has a type for each operand's view, whose strides are then constants.
+    pub strided: bool,
+    /// Whether it has functions that round to factors and to the result's elements.
     pub converts: bool,
     /// Parameters of the template beside those that follow from the shape.
     pub parameters: &'static [(&'static str, &'static str)],
@@ -240,14 +242,21 @@ const ATTENTION: [(&str, Precision, u32, Attention); 6] = [
     ("bf16", Precision::Fp32, 80, Attention { parameters: HALVES_OF_BF16, ..ON_HALVES }),
     ("f16", Precision::Fp32, 80, Attention { factors: "f16", parameters: HALVES_OF_F16, ..ON_HALVES }),
     ("f32", Precision::Bf16, 80, ON_HALVES),
-    ("f32", Precision::Tf32, 80, Attention { factors: "tf32", template: template!("attention_tf32.mlir"), ..STRICT }),
+    ("f32", Precision::Tf32, 80, ON_TF32),
     ("f32", Precision::Fp32, 80, Attention { template: template!("attention_async_f32.mlir"), ..STRICT }),
     ("f32", Precision::Fp32, 0, STRICT),
 ];
-const STRICT: Attention =
-    Attention { factors: "f32", template: template!("attention_f32.mlir"), converts: false, parameters: &[] };
+const STRICT: Attention = Attention {
+    factors: "f32",
+    template: template!("attention_f32.mlir"),
+    strided: false,
+    converts: false,
+    parameters: &[],
+};
+const ON_TF32: Attention =
+    Attention { factors: "tf32", template: template!("attention_tf32.mlir"), strided: true, ..STRICT };
 const ON_HALVES: Attention =
-    Attention { factors: "bf16", template: template!("attention_half.mlir"), converts: true, parameters: &[] };
+    Attention { factors: "bf16", template: template!("attention_half.mlir"), converts: true, ..ON_TF32 };
 const HALVES_OF_BF16: &[(&str, &str)] = &[("!elem", "bf16"), ("#four_bytes", "8 : i64"), ("#two_bytes", "4 : i64")];
 const HALVES_OF_F16: &[(&str, &str)] = &[
     ("!elem", "f16"),

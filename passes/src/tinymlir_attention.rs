@@ -110,6 +110,21 @@ impl Chain {
             parameters.push(("#causal", if causal { "true" } else { "false" }));
         }
         parameters.extend(kernel.parameters);
+        let operands = [
+            ("q", "!q_view", &self.q, m),
+            ("k", "!k_view", &self.k, n),
+            ("v", "!v_view", &self.v, n),
+            ("o", "!out_view", &self.out, m),
+        ];
+        let view = |operand: &Operand, strides: &str| {
+            format!("memref<?x?x?x{}, strided<[{strides}, 1], offset: ?>>", element(operand.buffer))
+        };
+        let dynamic = operands.map(|(.., o, _)| view(o, "?, ?"));
+        let mut types = dynamic.clone();
+        if kernel.strided {
+            types = operands.map(|(.., o, _)| view(o, &format!("{}, {}", o.strides[0], o.strides[1])));
+            parameters.extend(operands.iter().zip(&types).map(|((_, parameter, ..), ty)| (*parameter, ty.as_str())));
+        }
         if kernel.converts {
             let bytes = if out_element == "f32" { "8 : i64" } else { "4 : i64" };
             parameters.extend([("!out_elem", out_element.as_str()), ("#out_bytes", bytes)]);
@@ -123,26 +138,24 @@ impl Chain {
         let name = name.as_str();
         let instance = Instance { template, parameters: &parameters, launcher: "attention", name };
         let symbol = kernels.place(cx, at, module, instance, body)?;
-        let view = |element: &str| format!("memref<?x?x?x{element}, strided<[?, ?, 1], offset: ?>>");
-        let (ty, out_ty) = (view(&self.element), view(&out_element));
         let mut text = Text::default();
-        let operands =
-            [("q", &self.q, m, &ty), ("k", &self.k, n, &ty), ("v", &self.v, n, &ty), ("o", &self.out, m, &out_ty)];
-        for (name, operand, rows, ty) in operands {
+        let mut arguments: Vec<String> = vec![];
+        for ((name, _, operand, rows), (any, ty)) in operands.iter().zip(dynamic.iter().zip(&types)) {
             let base = text.operand(name, operand);
-            text.view(&format!("{name}v"), &base, &operand.strides, &[batch, rows, depth], ty);
+            text.view(&format!("{name}v"), &base, &operand.strides, &[batch, *rows, depth], any);
+            text.line(&format!("%{name}s = memref.cast %{name}v : {any} to {ty}"));
+            arguments.push(format!("%{name}s"));
         }
-        let mut inputs: Vec<(&str, Value)> = operands.iter().map(|(name, o, ..)| (*name, o.buffer)).collect();
-        let mut arguments = vec!["%qv", "%kv", "%vv", "%ov"];
-        let mut types = operands.map(|(.., ty)| ty.clone()).to_vec();
+        let mut inputs: Vec<(&str, Value)> = operands.iter().map(|(name, _, o, _)| (*name, o.buffer)).collect();
+        let mut types = types.to_vec();
         if one_row {
             let parts = (n + BLOCK_KEYS - 1) / BLOCK_KEYS;
             let workspace = cx.check(at, workspaces.of(at, batch * parts * (depth + 2)))?;
             inputs.push(("w", workspace));
             let base = text.operand("w", &Operand { buffer: workspace, offset: 0, strides: [0; 3] });
-            text.view("wv", &base, &[parts * (depth + 2), depth + 2, 1], &[batch, parts, depth + 2], &ty);
-            arguments.push("%wv");
-            types.push(ty.clone());
+            text.view("wv", &base, &[parts * (depth + 2), depth + 2, 1], &[batch, parts, depth + 2], &dynamic[0]);
+            arguments.push("%wv".into());
+            types.push(dynamic[0].clone());
         }
         match extra {
             Some(extra) => {
@@ -155,8 +168,9 @@ impl Chain {
                 self.element
             )),
         }
-        arguments.push("%xv");
+        arguments.push("%xv".into());
         types.push(extra_type.clone());
+        let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
         text.call(&symbol, &arguments, &types);
         let size = format!("{batch}x{m}x{n}x{depth}");
         let why = match (one_row, causal) {
