@@ -15,7 +15,8 @@ use crate::{
     memory::{between, erase_unread, may_alias, outputs, touches, writes},
 };
 
-const MOST_DEPTH: i64 = 64;
+/// The most elements of a head.
+pub const MOST_DEPTH: i64 = 64;
 /// The least rows, unless there is one, of which so many batches are taken.
 const LEAST_ROWS: i64 = 9;
 const MOST_ROW_BATCHES: i64 = 4096;

@@ -59,6 +59,12 @@ impl Step {
     }
 }
 
+/// What was rounded or extended to a value.
+fn wider(value: Value) -> Value {
+    let conversion = value.def().filter(|d| d.is("arith.extf") || d.is("arith.truncf"));
+    conversion.map_or(value, |d| wider(d.operand(0)))
+}
+
 /// What makes the result of an operation's body, before it is rounded where it is.
 fn made(op: Op) -> Option<Op> {
     let last = op.blocks(0).first()?.terminator().operands().first()?.def()?;
@@ -129,6 +135,37 @@ impl Score {
             left.extend(value.def().map(|d| d.operands()).unwrap_or_default());
         }
         low.then_some(condition)
+    }
+
+    /// The positive number that scores are products times, and the condition outside of which they are minus infinity instead
+    /// where there is one; nothing where they are made of products in another way.
+    pub fn multiple(&self) -> Option<(f64, Option<Value>)> {
+        let last = *self.op.blocks(0).first()?.terminator().operands().first()?;
+        let condition = self.kept();
+        let mut scaled = wider(if condition.is_some() { last.def()?.operand(1) } else { last });
+        let mut factor = 1.0;
+        if let Some(op) = scaled.def().filter(|d| d.is("arith.mulf") || d.is("arith.divf")) {
+            let number = |v: Value| constant(wider(v)).split(' ').next().and_then(|n| n.parse::<f64>().ok());
+            let (a, b) = (op.operand(0), op.operand(1));
+            (factor, scaled) = match op.is("arith.mulf") {
+                true => number(b).map(|n| (n, wider(a))).or_else(|| Some((number(a)?, wider(b))))?,
+                false => (1.0 / number(b)?, wider(a)),
+            };
+        }
+        (scaled == self.product && (1e-20..1e20).contains(&factor)).then_some((factor, condition))
+    }
+
+    /// Gives the template's function `name` the product where a condition holds, else minus infinity.
+    pub fn set_masked(&self, kernels: Op, name: &str, condition: Value) -> Result<(), String> {
+        self.set(kernels, name, &[condition], 1, None)?;
+        let missing = || format!("internal error: no function @{name}");
+        let body = kernels.lookup(name).and_then(|f| f.blocks(0).first().copied()).ok_or_else(missing)?;
+        let end = body.terminator();
+        let (product, holds) = (*body.arguments().first().ok_or_else(missing)?, end.operand(0));
+        let text = "%low = arith.constant 0xFF800000 : f32\n%s = arith.select %holds, %p, %low : f32\nreturn %s : f32";
+        let score = end.build_before(&[("p", product), ("holds", holds)], "", text)?;
+        end.set_operands(&score);
+        Ok(())
     }
 
     /// Gives the template's function `name` this operation's body as far as it makes `results`. Its arguments from `first`

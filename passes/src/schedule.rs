@@ -228,8 +228,9 @@ pub struct Attention {
     pub factors: &'static str,
     /// Its kernel.
     pub template: Template,
-    /// Whether the template has a type for each operand's view, whose strides are then constants.
-    pub strided: bool,
+    /// Whether it is for tensor cores: its template has a type for each operand's view, whose strides are then constants, and
+    /// parameters for scores that are multiples of products.
+    pub on_tensor_cores: bool,
     /// Whether it has functions that round to factors and to the result's elements.
     pub converts: bool,
     /// Parameters of the template beside those that follow from the shape.
@@ -249,12 +250,12 @@ const ATTENTION: [(&str, Precision, u32, Attention); 6] = [
 const STRICT: Attention = Attention {
     factors: "f32",
     template: template!("attention_f32.mlir"),
-    strided: false,
+    on_tensor_cores: false,
     converts: false,
     parameters: &[],
 };
 const ON_TF32: Attention =
-    Attention { factors: "tf32", template: template!("attention_tf32.mlir"), strided: true, ..STRICT };
+    Attention { factors: "tf32", template: template!("attention_tf32.mlir"), on_tensor_cores: true, ..STRICT };
 const ON_HALVES: Attention =
     Attention { factors: "bf16", template: template!("attention_half.mlir"), converts: true, ..ON_TF32 };
 const HALVES_OF_BF16: &[(&str, &str)] = &[("!elem", "bf16"), ("#four_bytes", "8 : i64"), ("#two_bytes", "4 : i64")];

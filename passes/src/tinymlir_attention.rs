@@ -13,7 +13,7 @@
 //! leaves, with a remark, goes to the kernels for products and rows.
 
 use crate::{
-    attention_match::{Chain, chains, element},
+    attention_match::{Chain, MOST_DEPTH, chains, element},
     attention_steps::causal,
     host::{Operand, Text, Workspaces},
     ir::{Op, Opt, Pass, PassCx, PassResult, Value},
@@ -88,6 +88,9 @@ impl Chain {
         let one_row = m == 1;
         let kept = self.score.as_ref().and_then(|s| causal(s.op)).filter(|_| !one_row);
         let causal = kept.is_some();
+        // Scores that are multiples of products are made where the power is taken.
+        let multiple = self.score.as_ref().map_or(Some((1.0, None)), |s| s.multiple()).filter(|_| kernel.on_tensor_cores);
+        let power = format!("{:.9e} : f32", multiple.map_or(1.0, |(factor, _)| factor) * std::f64::consts::LOG2_E);
         let extra = self.score.as_ref().and_then(|s| s.extra.map(|i| s.op.operand(i)));
         let extra_type = extra.map_or(format!("memref<{}>", self.element), dynamic_type);
         let body = |kernels: Op| -> Result<(), String> {
@@ -96,11 +99,19 @@ impl Chain {
                 set_conversion(kernels, "result", "arith.truncf")?;
             }
             let Some(score) = &self.score else { return Ok(()) };
+            match multiple {
+                Some((_, None)) => return Ok(()),
+                Some((_, Some(condition))) => {
+                    score.set_masked(kernels, "score", condition)?;
+                    return if causal { Ok(()) } else { score.set_masked(kernels, "score_kept", condition) };
+                }
+                None => {}
+            }
             let results = score.op.blocks(0)[0].terminator().operands();
             score.set(kernels, "score", &results, 1, None)?;
             match score.kept() {
                 Some(kept) if one_row => score.set(kernels, "keep", &[kept], 0, None),
-                _ if kernels.lookup("score_kept").is_some() => score.set(kernels, "score_kept", &results, 1, kept),
+                _ if kernel.on_tensor_cores => score.set(kernels, "score_kept", &results, 1, kept),
                 _ => Ok(()),
             }
         };
@@ -121,7 +132,10 @@ impl Chain {
         };
         let dynamic = operands.map(|(.., o, _)| view(o, "?, ?"));
         let mut types = dynamic.clone();
-        if kernel.strided {
+        if kernel.on_tensor_cores {
+            let truth = |holds: bool| if holds { "true" } else { "false" };
+            parameters.extend([("#whole_depth", truth(depth == MOST_DEPTH)), ("#fused", truth(multiple.is_some()))]);
+            parameters.push(("#factor", power.as_str()));
             types = operands.map(|(.., o, _)| view(o, &format!("{}, {}", o.strides[0], o.strides[1])));
             parameters.extend(operands.iter().zip(&types).map(|((_, parameter, ..), ty)| (*parameter, ty.as_str())));
         }

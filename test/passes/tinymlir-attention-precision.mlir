@@ -16,11 +16,11 @@
 
 // A copy that rounds the result is part of bf16's kernel, also behind another form of the result.
 // TF32-LABEL: func.func @rounded
-// TF32: call @attention_causal_tf32({{.*}}, memref<?x?x?xf32, strided<[?, ?, 1], offset: ?>>, memref<f32>) -> ()
+// TF32: call @attention_causal_tf32({{.*}}, memref<?x?x?xf32, strided<[64, 768, 1], offset: ?>>, memref<f32>) -> ()
 // TF32: linalg.copy
 // BF16-LABEL: func.func @rounded
 // BF16-NOT: memref.alloc
-// BF16: call @attention_causal_bf16({{.*}}, memref<?x?x?xbf16, strided<[?, ?, 1], offset: ?>>, memref<f32>) -> ()
+// BF16: call @attention_causal_bf16({{.*}}, memref<?x?x?xbf16, strided<[64, 768, 1], offset: ?>>, memref<f32>) -> ()
 // BF16-NOT: linalg
 // BF16: return
 // OLD-LABEL: func.func @rounded
@@ -79,7 +79,7 @@ func.func @rounded(%q: memref<12x100x64xf32>, %k: memref<12x100x64xf32>, %v: mem
 
 // The result in f32 is wanted too.
 // BF16-LABEL: func.func @wanted
-// BF16: call @attention_causal_bf16_0({{.*}}, memref<?x?x?xf32, strided<[?, ?, 1], offset: ?>>, memref<f32>) -> ()
+// BF16: call @attention_causal_bf16_0({{.*}}, memref<?x?x?xf32, strided<[64, 768, 1], offset: ?>>, memref<f32>) -> ()
 // BF16: linalg.copy
 func.func @wanted(%q: memref<12x100x64xf32>, %k: memref<12x100x64xf32>, %v: memref<12x100x64xf32>, %r: memref<100x12x64xf32>, %w: memref<100x768xbf16>) {
   %zero = arith.constant 0.0 : f32
@@ -184,8 +184,11 @@ func.func @few(%q: memref<12x32x64xf32>, %k: memref<12x32x64xf32>, %v: memref<12
   return
 }
 
+// The scaling, 0.125, is part of what makes powers of two of products, at once with the maximum.
 // TF32: gpu.func @attention_tf32(
+// TF32: arith.constant 0.180336878 : f32
 // TF32: nvgpu.mma.sync{{.*}} {mmaShape = [16, 8, 8], tf32Enabled}
 // BF16: gpu.func @attention_half(
+// BF16: arith.constant 0.180336878 : f32
 // BF16: nvvm.mma.sync {{.*}}multiplicandAPtxType = #nvvm.mma_type<bf16>
 // BF16: arith.truncf {{.*}} : vector<2xf32> to vector<2xbf16>

@@ -154,6 +154,10 @@ impl<'a> Rewriter<'a> {
                 "%left = llvm.mlir.constant({} : i32) : i32\nllvm.call @tinymlirEmulatedWait(%t, %left) : (!llvm.ptr, i32) -> ()",
                 int("n")
             ),
+            "nvvm.convert.float.to.tf32" => match matrix::round(op) {
+                Ok(text) => text.into(),
+                Err(fact) => return self.refuse(op, fact),
+            },
             "nvvm.rcp.approx.ftz.f" => {
                 "%one = llvm.mlir.constant(1.0 : f32) : f32\n%r = llvm.fdiv %one, %a0 : f32\nreturn %r : f32".into()
             }
