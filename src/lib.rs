@@ -20,6 +20,7 @@ use tinymlir_report::did_you_mean;
 /// The GPU of this machine: whether there is one, its name, what was launched on it.
 pub use tinymlir_runtime::cuda;
 pub use tinymlir_runtime::emulate::set_reverse;
+pub use tinymlir_runtime::host::report_full_stacks;
 /// How many threads compiled code runs on.
 pub use tinymlir_runtime::threads::{set_threads, threads};
 pub use version::version;

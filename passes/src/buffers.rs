@@ -1,6 +1,6 @@
-//! What `tinymlir-decompose` does for hand-written buffers: layouts that are no strides, and atomic updates.
+//! What `tinymlir-decompose` does for hand-written buffers: layouts that are no strides, atomic updates, reshapes to no rank.
 
-use crate::ir::{Op, PassCx, PassResult, Type};
+use crate::ir::{Op, PassCx, PassResult, Type, Value};
 
 /// Rewrites buffers whose layout is no strides, as tiled ones, to the shape that they have in memory. Refuses those of
 /// functions' arguments and results, whose shape a caller sees, and those beside operations that upstream does not rewrite.
@@ -52,12 +52,20 @@ fn is_odd(ty: &Type) -> bool {
     false
 }
 
-/// An atomic product of integers, which no target has an instruction for, as a loop that compares and swaps. Refuses updates
-/// of floating-point numbers that would take such a loop, which upstream builds for integers only.
+/// An atomic product of integers, which no target has an instruction for, as a loop that compares and swaps; the other way round,
+/// a body that is one sum, maximum or minimum of floating-point numbers as the instruction for it. Refuses other updates of
+/// floating-point numbers: upstream builds such a loop for integers only.
 pub(crate) fn atomic(op: Op) -> Result<(), String> {
-    let float = "updates a floating-point number as no target does atomically (use add, a maximum or a minimum)";
+    let float = "updates a floating-point number as no target does atomically (use one add, maximum or minimum)";
     if op.is("memref.generic_atomic_rmw") {
-        return if op.result(0).ty().is_float() { Err(float.into()) } else { Ok(()) };
+        if !op.result(0).ty().is_float() {
+            return Ok(());
+        }
+        let (kind, value) = instruction(op).ok_or(float)?;
+        return rebuild(op, value, op.operand(0), &op.operands()[1..], |place| {
+            let (element, buffer) = (value.ty(), op.operand(0).ty());
+            format!("%r = memref.atomic_rmw {kind} %value, %buffer[{place}] : ({element}, {buffer}) -> {element}")
+        });
     }
     // mulf and muli of mlir::arith::AtomicRMWKind.
     match op.attr("kind").and_then(|kind| kind.as_int()) {
@@ -67,17 +75,54 @@ pub(crate) fn atomic(op: Op) -> Result<(), String> {
     }
     let (value, buffer) = (op.operand(0), op.operand(1));
     let element = value.ty();
-    let indices = &op.operands()[2..];
+    rebuild(op, value, buffer, &op.operands()[2..], |place| {
+        format!(
+            "%r = memref.generic_atomic_rmw %buffer[{place}] : {} {{\n^bb0(%old: {element}):\n\
+             %new = arith.muli %old, %value : {element}\nmemref.atomic_yield %new : {element}\n}}",
+            buffer.ty()
+        )
+    })
+}
+
+/// The instruction that does what the body of a `memref.generic_atomic_rmw` does, and its operand.
+fn instruction(op: Op) -> Option<(&'static str, Value)> {
+    let block = op.blocks(0).first().copied()?;
+    let (old, [update, end]) = (block.arguments()[0], block.ops()[..].try_into().ok()?);
+    let (update, end): (Op, Op) = (update, end);
+    let kind = ["addf", "maximumf", "minimumf", "maxnumf", "minnumf"]
+        .into_iter()
+        .find(|kind| update.name().strip_prefix("arith.") == Some(kind))?;
+    let [a, b] = update.operands()[..].try_into().ok()?;
+    let (other, value) = if a == old { (a, b) } else { (b, a) };
+    (other == old && value != old && end.operand(0) == update.result(0)).then_some((kind, value))
+}
+
+/// Puts what `text` makes of `%value`, `%buffer` and a place in it, a value `%r`, in the place of an atomic update.
+fn rebuild(
+    op: Op,
+    value: Value,
+    buffer: Value,
+    indices: &[Value],
+    text: impl Fn(&str) -> String,
+) -> Result<(), String> {
     let names: Vec<String> = (0..indices.len()).map(|i| format!("i{i}")).collect();
     let mut inputs = vec![("value", value), ("buffer", buffer)];
     inputs.extend(names.iter().map(String::as_str).zip(indices.iter().copied()));
     let place = names.iter().map(|name| format!("%{name}")).collect::<Vec<_>>().join(", ");
-    let text = format!(
-        "%r = memref.generic_atomic_rmw %buffer[{place}] : {} {{\n^bb0(%old: {element}):\n\
-         %new = arith.muli %old, %value : {element}\nmemref.atomic_yield %new : {element}\n}}\nreturn %r : {element}",
-        buffer.ty()
-    );
-    let values = op.build_before(&inputs, "", &text)?;
+    let values = op.build_before(&inputs, "", &format!("{}\nreturn %r : {}", text(&place), value.ty()))?;
     op.replace_with(&values);
     Ok(())
+}
+
+/// A reshape to an unranked type by a number of sizes that is known, as one to that rank and a cast: upstream's lowering makes
+/// a ranked view of it.
+pub(crate) fn ranked_reshape(op: Op) -> Option<String> {
+    let (source, sizes, result) = (op.operand(0).ty(), op.operand(1).ty(), op.result(0).ty().to_string());
+    let rank = sizes.shape()?.first().copied()??;
+    let (dialect, element) = result.strip_suffix('>')?.split_once("<*x")?;
+    let ranked = format!("{dialect}<{}{element}>", "?x".repeat(usize::try_from(rank).ok()?));
+    Some(format!(
+        "%s = {dialect}.reshape %source(%sizes) : ({source}, {sizes}) -> {ranked}\n\
+         %r = {dialect}.cast %s : {ranked} to {result}\nreturn %r : {result}"
+    ))
 }

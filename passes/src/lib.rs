@@ -38,6 +38,7 @@ mod row_writer;
 pub mod rows;
 mod scatter;
 pub mod schedule;
+mod subgroups;
 pub mod template;
 pub mod threads;
 mod tosa;
@@ -86,6 +87,7 @@ passes! {
     tinymlir_narrow_products,
     tinymlir_outline_loops,
     tinymlir_plan_memory,
+    tinymlir_rank_reductions,
     tinymlir_reassociate_reductions,
     tinymlir_record_signatures,
     tinymlir_reduction,

@@ -106,11 +106,18 @@ pub(crate) fn cut(op: Op) -> Result<bool, String> {
     let element = ty.element().map(|e| e.to_string()).unwrap_or_default();
     let slice: String = cut.iter().map(|size| format!("{size}x")).collect();
     let steps = vec!["1"; shape.len()].join(", ");
-    text += &format!(
-        "%s = tensor.extract_slice %v0[{}] [{}] [{steps}] : {ty} to tensor<{slice}{element}>\nreturn %s : tensor<{slice}{element}>",
-        offsets.join(", "),
-        sizes.join(", ")
-    );
+    // A slice may not begin at the end, even where it is empty.
+    let nothing = cut.iter().any(|size| size == "0");
+    let open: Vec<&str> = sizes.iter().map(String::as_str).filter(|size| size.starts_with('%')).collect();
+    text += &match nothing {
+        true => format!("%s = tensor.empty({}) : tensor<{slice}{element}>\n", open.join(", ")),
+        false => format!(
+            "%s = tensor.extract_slice %v0[{}] [{}] [{steps}] : {ty} to tensor<{slice}{element}>\n",
+            offsets.join(", "),
+            sizes.join(", ")
+        ),
+    };
+    text += &format!("return %s : tensor<{slice}{element}>");
     let sliced = op.build_before(&[("v0", source)], "", &text)?;
     op.set_operand(0, sliced[0]);
     for (name, amounts) in [("static_low", low), ("static_high", high)] {

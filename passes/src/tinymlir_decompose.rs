@@ -51,12 +51,16 @@ const FLOATS: [&str; 4] = [
 const SHAPE: &str = "func.func(shape-to-shape-lowering,convert-shape-constraints),convert-shape-to-std";
 
 fn run(cx: &PassCx, module: Op) -> PassResult {
+    // Before any canonicalization: that takes a pad to its own type for no pad, whatever is cut off and added.
+    for op in module.find(&["tensor.pad"]) {
+        cx.check(op, pads::cut(op))?;
+    }
     let dialects: Vec<String> = module.walk().iter().map(|op| op.name()).collect();
     if dialects.iter().any(|name| name.starts_with("tosa.variable")) {
         cx.run_pipeline(tosa::VARIABLES, module)?;
     }
     if dialects.iter().any(|name| name.starts_with("tosa.")) {
-        module.walk().into_iter().filter(|op| op.name().starts_with("tosa.")).try_for_each(|op| tosa::check(cx, op))?;
+        module.walk().into_iter().filter(|op| op.name().starts_with("tosa.")).try_for_each(|op| tosa::prepare(cx, op))?;
         cx.run_pipeline(tosa::PIPELINE, module)?;
     }
     if dialects.iter().any(|name| name.starts_with("shape.")) {
@@ -75,11 +79,15 @@ fn run(cx: &PassCx, module: Op) -> PassResult {
         };
         op.replace_with(&cx.check(op, values)?);
     }
-    for op in module.find(&["tensor.pad"]) {
-        cx.check(op, pads::cut(op))?;
-    }
     for op in module.find(&["linalg.pack"]) {
         cx.check(op, pads::check_tiles(op))?;
+    }
+    for op in module.find(&["tensor.reshape", "memref.reshape"]) {
+        if let Some(text) = buffers::ranked_reshape(op) {
+            let inputs = [("source", op.operand(0)), ("sizes", op.operand(1))];
+            let values = cx.check(op, op.build_before(&inputs, "", &text))?;
+            op.replace_with(&values);
+        }
     }
     for op in module.find(&["tensor.bitcast", "tensor.concat", "tensor.pad", "linalg.pack", "linalg.unpack"]) {
         let text = match op.name().as_str() {

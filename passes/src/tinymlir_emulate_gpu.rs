@@ -74,7 +74,8 @@ fn run(cx: &PassCx, module: Op) -> PassResult {
         replace_launch(cx, module, launch, &kernels)?;
         cx.count("launches");
     }
-    for function in module.body().into_iter().filter(|op| op.is("llvm.func")) {
+    let declared = |op: &Op| op.is("llvm.func") && op.blocks(0).is_empty();
+    for function in module.body().into_iter().filter(declared) {
         let Some(name) = function.symbol().filter(|name| name.starts_with("mgpu")) else { continue };
         if !HOST.contains(&name.as_str()) {
             return Err(cx.error(function, &format!("cannot be emulated: @{name} needs a card")));

@@ -6,9 +6,10 @@
 //! `tinymlir.bufferized`, which tells `tinymlir-deallocate` where buffers are the compiler's, and turns unstructured
 //! control flow in those into structured, which deallocation needs. Runs first in the bufferize stage.
 //!
-//! It refuses what `lift-cf-to-scf` refuses.
+//! It refuses what `lift-cf-to-scf` refuses, and branches that never lead to a return: structured control flow has no endless
+//! loops, and the lifted function would return at once.
 
-use crate::ir::{Attr, Op, Pass, PassCx, PassResult};
+use crate::ir::{Attr, Block, Op, Pass, PassCx, PassResult};
 use mlir_sys::*;
 
 pub static PASS: Pass = Pass {
@@ -38,6 +39,9 @@ fn run(cx: &PassCx, module: Op) -> PassResult {
         }
         function.set_attr(BUFFERIZED, Attr::unit(module.ctx()));
         if function.blocks(0).len() > 1 {
+            if let Some(end) = endless(function) {
+                return Err(cx.error(end, "leads to no return: the loop has no way out (give it one)"));
+            }
             cx.run_pipeline("lift-cf-to-scf", function)?;
             poison_to_empty(cx, function)?;
         }
@@ -52,6 +56,22 @@ fn run(cx: &PassCx, module: Op) -> PassResult {
         }
     }
     Ok(())
+}
+
+/// A branch of a function from which no block without successors can be reached.
+fn endless(function: Op) -> Option<Op> {
+    let ends: Vec<Op> = function.blocks(0).into_iter().map(|block| block.terminator()).collect();
+    let mut leads: Vec<bool> = ends.iter().map(|end| end.successors().is_empty()).collect();
+    let place = |block: &Block| ends.iter().position(|end| *end == block.terminator());
+    loop {
+        let more: Vec<usize> = (0..ends.len())
+            .filter(|i| !leads[*i] && ends[*i].successors().iter().filter_map(place).any(|to| leads[to]))
+            .collect();
+        if more.is_empty() {
+            return ends.into_iter().zip(leads).find(|(_, leads)| !leads).map(|(end, _)| end);
+        }
+        more.into_iter().for_each(|i| leads[i] = true);
+    }
 }
 
 /// Where a lifted branch has no value for a tensor it yields poison, which cannot be bufferized: an empty one serves.

@@ -9,6 +9,7 @@
 use crate::{
     ir::{Attr, Failed, Op, Opt, Pass, PassCx, PassResult, Type, Value},
     pipelines::HOST_TO_LLVM,
+    subgroups,
     tinymlir_merge_kernels::launched,
 };
 use std::path::PathBuf;
@@ -106,6 +107,7 @@ fn run(cx: &PassCx, module: Op) -> PassResult {
         cx.run_pipeline(&format!("nvvm-attach-target{{module=^({names})$ chip={chip}{features} O=3}}"), module)?;
     }
     narrow_exponents(cx, module)?;
+    subgroups::reduce_by_shuffles(cx, module, number(&chip) >= 80)?;
     cx.run_pipeline(
         &format!("tinymlir-record-signatures,tinymlir-expand-math,tinymlir-device-math,tinymlir-lower-asserts,{DEVICE}"),
         module,

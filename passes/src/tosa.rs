@@ -10,14 +10,30 @@ pub(crate) const PIPELINE: &str = "func.func(tosa-optional-decompositions,canoni
 /// Variables become globals of ml_program, which is no function's pass.
 pub(crate) const VARIABLES: &str = "tosa-to-mlprogram";
 
-/// Refuses operands of unknown rank and slices that are not what their type says.
-pub(crate) fn check(cx: &PassCx, op: Op) -> PassResult {
+/// Refuses operands of unknown rank and slices that are not what their type says. A cast between the two half types, neither of
+/// which holds the other, goes by way of f32.
+pub(crate) fn prepare(cx: &PassCx, op: Op) -> PassResult {
     let values = op.operands().into_iter().chain(op.results());
     if let Some(value) = values.into_iter().find(|v| v.ty().is_tensor() && v.ty().shape().is_none()) {
         let ty = value.ty();
         return Err(cx.error(op, &format!("has a value of unknown rank, {ty} (give it one with tensor.cast)")));
     }
-    if op.is("tosa.slice") { slice(cx, op) } else { Ok(()) }
+    if op.is("tosa.slice") {
+        return slice(cx, op);
+    }
+    let element = |value: Value| value.ty().element().map(|ty| ty.to_string()).unwrap_or_default();
+    let (operand, result) = (op.operands().first().copied(), op.results().first().copied());
+    if let (true, Some(operand), Some(result)) = (op.is("tosa.cast"), operand, result)
+        && matches!((element(operand).as_str(), element(result).as_str()), ("f16", "bf16") | ("bf16", "f16"))
+    {
+        let (from, to) = (operand.ty().to_string(), result.ty().to_string());
+        let wide = format!("{}f32>", to.strip_suffix(&format!("{}>", element(result))).unwrap_or_default());
+        let text =
+            format!("%w = tosa.cast %x : ({from}) -> {wide}\n%r = tosa.cast %w : ({wide}) -> {to}\nreturn %r : {to}");
+        let value = cx.check(op, op.build_before(&[("x", operand)], "", &text))?;
+        op.replace_with(&value);
+    }
+    Ok(())
 }
 
 /// The elements of a constant shape.

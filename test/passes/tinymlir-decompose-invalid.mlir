@@ -116,7 +116,7 @@ func.func @layout_argument(%x: memref<3x4xf32, affine_map<(i, j) -> (j, i)>>) {
 // -----
 
 func.func @atomic(%m: memref<3xf64>, %v: f64, %i: index) {
-  // expected-error @below {{'memref.atomic_rmw' op updates a floating-point number as no target does atomically (use add, a maximum or a minimum)}}
+  // expected-error @below {{'memref.atomic_rmw' op updates a floating-point number as no target does atomically (use one add, maximum or minimum)}}
   %o = memref.atomic_rmw mulf %v, %m[%i] : (f64, memref<3xf64>) -> f64
   return
 }
@@ -124,7 +124,7 @@ func.func @atomic(%m: memref<3xf64>, %v: f64, %i: index) {
 // -----
 
 func.func @generic_atomic(%m: memref<3xf32>, %v: f32, %i: index) {
-  // expected-error @below {{'memref.generic_atomic_rmw' op updates a floating-point number as no target does atomically (use add, a maximum or a minimum)}}
+  // expected-error @below {{'memref.generic_atomic_rmw' op updates a floating-point number as no target does atomically (use one add, maximum or minimum)}}
   %o = memref.generic_atomic_rmw %m[%i] : memref<3xf32> {
   ^bb0(%old: f32):
     %new = arith.subf %v, %old : f32

@@ -102,3 +102,16 @@ func.func @pad_nothing(%x: tensor<0x3xf32>) -> tensor<2x4xf32> {
   } : tensor<0x3xf32> to tensor<2x4xf32>
   return %r : tensor<2x4xf32>
 }
+
+// A body that is one sum is the instruction for it, whichever way round.
+// CHECK-LABEL: func.func @atomic_sum(
+// CHECK-SAME:    %[[M:.*]]: memref<3xf32>, %[[V:.*]]: f32, %[[I:.*]]: index
+// CHECK:         memref.atomic_rmw addf %[[V]], %[[M]][%[[I]]] : (f32, memref<3xf32>) -> f32
+func.func @atomic_sum(%m: memref<3xf32>, %v: f32, %i: index) {
+  %o = memref.generic_atomic_rmw %m[%i] : memref<3xf32> {
+  ^bb0(%old: f32):
+    %new = arith.addf %v, %old : f32
+    memref.atomic_yield %new : f32
+  }
+  return
+}

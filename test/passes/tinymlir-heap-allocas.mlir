@@ -53,3 +53,15 @@ func.func @loop(%n: index) {
   }
   return
 }
+
+// The sizes that a reshape reads are not passed on with its result.
+// CHECK-LABEL: func.func @sizes_of_reshape(
+// CHECK:         memref.alloc(
+// CHECK:         memref.reshape
+// CHECK:         memref.dealloc
+func.func @sizes_of_reshape(%x: memref<4xf32>, %n: index) -> memref<*xf32> {
+  %sizes = memref.alloca(%n) : memref<?xindex>
+  "test.use"(%sizes) : (memref<?xindex>) -> ()
+  %r = memref.reshape %x(%sizes) : (memref<4xf32>, memref<?xindex>) -> memref<*xf32>
+  return %r : memref<*xf32>
+}

@@ -254,6 +254,13 @@ impl<'a> Rewriter<'a> {
             op.erase();
             return Ok(());
         }
+        if callee == "vprintf" && operands.len() == 2 {
+            let text =
+                "%r = llvm.call @tinymlirEmulatedPrint(%a0, %a1) : (!llvm.ptr, !llvm.ptr) -> i32\nreturn %r : i32";
+            let made = self.build(op, &inputs, "", text)?;
+            op.replace_with(&made);
+            return Ok(());
+        }
         let Some(function) = callee.strip_prefix("__nv_") else {
             let defined = self.holder.lookup(&callee).is_some_and(|f| !f.blocks(0).is_empty());
             return if defined { Ok(()) } else { self.refuse(op, &format!("nothing defines @{callee}")) };

@@ -16,6 +16,7 @@ llvm.func @tinymlirEmulatedReduce(!llvm.ptr, i32, i32, i32) -> i64
 llvm.func @tinymlirEmulatedMultiply(!llvm.ptr, i32, i1, i32, i32, !llvm.ptr)
 llvm.func @tinymlirEmulatedLoadMatrix(!llvm.ptr, i1, i32, !llvm.ptr, !llvm.ptr)
 llvm.func @tinymlirEmulatedCopy(!llvm.ptr, !llvm.ptr<3>, !llvm.ptr<1>, i32, i32)
+llvm.func @tinymlirEmulatedPrint(!llvm.ptr, !llvm.ptr) -> i32
 llvm.func @tinymlirEmulatedCommit(!llvm.ptr)
 llvm.func @tinymlirEmulatedWait(!llvm.ptr, i32)";
 

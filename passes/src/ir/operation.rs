@@ -122,6 +122,13 @@ impl Op {
             std::iter::successors(some(first), |b| some(mlirBlockGetNextInRegion(*b))).map(Block).collect()
         }
     }
+    /// Where it may branch to.
+    pub fn successors(self) -> Vec<Block> {
+        // SAFETY: within the number of successors.
+        unsafe {
+            (0..mlirOperationGetNumSuccessors(self.0)).map(|i| Block(mlirOperationGetSuccessor(self.0, i))).collect()
+        }
+    }
     /// The number of regions.
     pub fn num_regions(self) -> usize {
         // SAFETY: as above.

@@ -11,6 +11,7 @@
 mod block;
 mod matrix;
 mod memory;
+mod print;
 mod warp;
 
 use crate::{
@@ -173,6 +174,7 @@ pub(crate) fn symbols() -> Vec<Symbol> {
     let mut table = symbol_table![tinymlirEmulatedLaunch, tinymlirEmulatedThread, tinymlirEmulatedFail];
     table.extend(matrix::symbols());
     table.extend(memory::symbols());
+    table.extend(print::symbols());
     table.extend(warp::symbols());
     table
 }

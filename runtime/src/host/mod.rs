@@ -11,6 +11,7 @@ mod format;
 mod memory;
 mod output;
 mod print;
+mod stack;
 mod verify;
 
 pub use fail::fail;
@@ -18,6 +19,8 @@ pub(crate) use fail::with_values;
 pub use memory::{
     _mlir_memref_to_llvm_aligned_alloc, _mlir_memref_to_llvm_free, free_if_live, is_live, live_allocations, live_bytes,
 };
+pub(crate) use output::write;
+pub use stack::report_full_stacks;
 
 use crate::Symbol;
 

@@ -10,7 +10,7 @@ use std::io::{Write, stderr, stdout};
 use std::sync::Once;
 
 /// Writes `text` to stdout. A closed stdout is ignored, as C's stdio does.
-pub(super) fn write(text: &[u8]) {
+pub(crate) fn write(text: &[u8]) {
     share_stdout();
     let _ = stdout().lock().write_all(text);
 }

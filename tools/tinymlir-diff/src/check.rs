@@ -12,7 +12,6 @@ use std::time::Duration;
 use tinymlir::{
     compile::{Options, compile},
     engine,
-    frontend::{Function, module},
 };
 
 /// How programs are compiled.
@@ -40,11 +39,12 @@ pub struct Outcome {
 }
 
 /// The module of some programs, functions `p0`, `p1`, ...
-pub fn text(programs: &[Program], inject: bool) -> Result<(String, Vec<Function>)> {
-    let functions: Vec<Function> =
-        programs.iter().enumerate().map(|(i, p)| p.build(&format!("p{i}"))).collect::<Result<_>>()?;
-    let text = module(&functions);
-    Ok((if inject { with_swapped_subtractions(&text) } else { text }, functions))
+pub fn text(programs: &[Program], inject: bool) -> Result<String> {
+    let functions: Vec<String> =
+        programs.iter().enumerate().map(|(i, p)| p.text(&format!("p{i}"))).collect::<Result<_>>()?;
+    let body: String = functions.iter().flat_map(|f| f.lines()).map(|line| format!("  {line}\n")).collect();
+    let text = format!("module {{\n{body}}}\n");
+    Ok(if inject { with_swapped_subtractions(&text) } else { text })
 }
 
 /// `a - b` becomes `b - a`.
@@ -69,7 +69,7 @@ fn run_here(programs: &[Program], setting: &Setting) -> Outcome {
 }
 
 fn try_run(programs: &[Program], setting: &Setting, outcome: &mut Outcome) -> Result<()> {
-    let (text, _) = text(programs, setting.inject)?;
+    let text = text(programs, setting.inject)?;
     let executable = compile(text.as_str(), &setting.options)?;
     for (i, program) in programs.iter().enumerate() {
         let Some(values) = interpret::run(program, setting.tolerance) else {

@@ -1,6 +1,8 @@
 //! Random programs. A step is kept when it applies and few of its elements become unknown, so that divisions by almost
 //! zero and overflowing exponentials stay rare and what is computed can be compared.
 
+mod forms;
+
 use crate::{
     interpret::{self, Array, Tolerance},
     program::{Binary, Fill, Id, Op, Program, Reduction, Unary},
@@ -24,16 +26,24 @@ pub fn program(seed: u64, index: u64) -> Program {
         let shape = state.shape();
         state.input(shape);
     }
+    // Half of the programs are the frontend's alone, the others as users write them.
+    let written = state.rng.bool();
     let wanted = state.steps.len() + state.rng.usize(2..14);
     for _ in 0..200 {
         if state.steps.len() >= wanted {
             break;
         }
-        if let Some(op) = state.propose() {
+        let form = written && state.rng.usize(..3) == 0;
+        let proposed = if form { state.form() } else { state.propose() };
+        if let Some(mut op) = proposed {
+            if written && state.rng.bool() {
+                op = state.spelled(op);
+            }
             state.push(op);
         }
     }
-    state.finish()
+    let memrefs = written && state.rng.usize(..4) == 0;
+    Program { memrefs, ..state.finish(written) }
 }
 
 struct State {
@@ -360,14 +370,18 @@ impl State {
         shape
     }
 
-    /// Returns what nothing uses, three at most, and sometimes what is used.
-    fn finish(mut self) -> Program {
+    /// Returns what nothing uses, three at most, and sometimes what is used; of users' programs also arguments and twice the same.
+    fn finish(mut self, written: bool) -> Program {
         let mut used = vec![false; self.steps.len()];
         self.steps.iter().flat_map(|op| op.operands()).for_each(|a| used[a] = true);
         let mut results: Vec<Id> = (0..used.len()).filter(|&i| !used[i]).rev().take(3).collect();
         if self.rng.usize(..4) == 0 {
             results.push(self.rng.usize(..self.steps.len()));
         }
-        Program { steps: self.steps, results }.pruned()
+        if written && self.rng.usize(..4) == 0 {
+            results.push(0);
+            results.push(results[0]);
+        }
+        Program { steps: self.steps, results, memrefs: false }.pruned()
     }
 }

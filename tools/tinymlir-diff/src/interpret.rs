@@ -3,9 +3,10 @@
 
 mod array;
 mod elementwise;
+mod forms;
 mod reduce;
 
-pub use array::{Array, Data, Tolerance};
+pub use array::{Array, Data, Tolerance, input as fill};
 
 use crate::{
     interval::{Real, round},
@@ -177,6 +178,8 @@ pub fn step(op: &Op, values: &[Array], tolerance: Tolerance) -> Option<Array> {
             whole
         }
         Op::Broadcast(a, _) => moved(v(a), &ty.shape, stretch(&v(a).ty.shape, &ty.shape)),
+        Op::Spelled(_, op) => step(op, values, tolerance)?,
+        Op::Form(form, all) => forms::form(form, ty, &all.iter().map(v).collect::<Vec<_>>(), tolerance)?,
     })
 }
 

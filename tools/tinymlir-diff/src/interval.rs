@@ -168,6 +168,16 @@ impl Real {
         }
     }
 
+    /// The least that it may be, or NaN.
+    pub fn lowest(self) -> f64 {
+        if let In(low, _) = self { low } else { f64::NAN }
+    }
+
+    /// The most that it may be, where that is a number.
+    pub fn largest(self) -> Option<f64> {
+        if let In(_, high) = self { Some(high) } else { None }
+    }
+
     /// Either of both.
     pub fn or(self, other: Real) -> Real {
         match (self, other) {

@@ -152,7 +152,7 @@ fn programs(flags: &Programs) -> Result<bool> {
     let mut ranges = ranges.into_iter().map(|start| start..(start + flags.batch.max(1)).min(first + count));
     if flags.print {
         for range in ranges {
-            print!("{}", check::text(&check::programs(flags.seed, range), flags.inject)?.0);
+            print!("{}", check::text(&check::programs(flags.seed, range), flags.inject)?);
         }
         return Ok(true);
     }

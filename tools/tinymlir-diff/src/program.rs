@@ -1,6 +1,13 @@
 //! A tensor program as a list of steps: what is generated, interpreted, built with the frontend and shrunk.
 
 mod build;
+mod forms;
+mod spell;
+mod text;
+mod write;
+
+pub use forms::{Constant, Form, Spelling, Tiles, on_operands};
+pub use spell::text as spelled;
 
 use serde::{Deserialize, Serialize};
 use tinymlir::{DType, frontend::Type};
@@ -72,7 +79,7 @@ pub enum Fill {
     Below(i64),
 }
 
-/// One operation of the frontend; operands are earlier steps.
+/// One operation, of the frontend where nothing else is said; operands are earlier steps.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[allow(missing_docs)]
 pub enum Op {
@@ -117,6 +124,10 @@ pub enum Op {
         axis: usize,
     },
     Broadcast(Id, Vec<usize>),
+    /// The same in other words.
+    Spelled(Spelling, Box<Op>),
+    /// What the frontend does not make.
+    Form(Form, Vec<Id>),
 }
 
 impl Op {
@@ -129,7 +140,8 @@ impl Op {
             Op::Slice { arg: a, .. } | Op::Index(a, ..) | Op::Broadcast(a, _) => vec![*a],
             Op::Binary(_, a, b) | Op::Matmul(a, b) | Op::Gather { table: a, ids: b, .. } => vec![*a, *b],
             Op::Select(a, b, c) | Op::Update { target: a, rows: b, position: c, .. } => vec![*a, *b, *c],
-            Op::Concat(all, _) => all.clone(),
+            Op::Concat(all, _) | Op::Form(_, all) => all.clone(),
+            Op::Spelled(_, op) => op.operands(),
         }
     }
 
@@ -144,7 +156,8 @@ impl Op {
             Op::Select(a, b, c) | Op::Update { target: a, rows: b, position: c, .. } => {
                 (*a, *b, *c) = (f(*a), f(*b), f(*c))
             }
-            Op::Concat(all, _) => all.iter_mut().for_each(|a| *a = f(*a)),
+            Op::Concat(all, _) | Op::Form(_, all) => all.iter_mut().for_each(|a| *a = f(*a)),
+            Op::Spelled(_, op) => op.map_operands(f),
         }
     }
 
@@ -257,6 +270,14 @@ impl Op {
                 let t = ty(a)?;
                 (broadcast(&t.shape, shape)? == *shape).then(|| Type::new(t.dtype, shape))
             }
+            Op::Spelled(spelling, op) => {
+                let operands = op.operands().iter().map(ty).collect::<Option<Vec<_>>>()?;
+                let result = op.infer(types)?;
+                let fits =
+                    *spelling == Spelling::Call || spelled(*spelling, &on_operands(op), &operands, &result).is_some();
+                fits.then_some(result)
+            }
+            Op::Form(form, all) => form.infer(&all.iter().map(ty).collect::<Option<Vec<_>>>()?),
         }
     }
 }
@@ -290,6 +311,8 @@ pub struct Program {
     pub steps: Vec<Op>,
     /// What is returned.
     pub results: Vec<Id>,
+    /// Whether arguments are buffers with any strides.
+    pub memrefs: bool,
 }
 
 impl Program {
@@ -319,7 +342,7 @@ impl Program {
             new[id] = steps.len();
             steps.push(op);
         }
-        Program { steps, results: self.results.iter().map(|&r| new[r]).collect() }
+        Program { steps, results: self.results.iter().map(|&r| new[r]).collect(), memrefs: self.memrefs }
     }
 
     /// The steps that are inputs, in the order of the function's arguments.

@@ -12,7 +12,7 @@ use tinymlir::io::npy;
 /// Writes `NAME.mlir` and `NAME.ARGUMENT.npy` into `folder`, and returns the module's path. `notes` become comments on top.
 pub fn write(folder: &Path, name: &str, program: &Program, setting: &Setting, notes: &[String]) -> Result<PathBuf> {
     fs::create_dir_all(folder).with_context(|| format!("cannot make {}", folder.display()))?;
-    let (text, _) = check::text(std::slice::from_ref(program), setting.inject)?;
+    let text = check::text(std::slice::from_ref(program), setting.inject)?;
     let values = interpret::run(program, setting.tolerance).context("the program has no meaning")?;
     let mut head = String::new();
     for line in notes.iter().flat_map(|n| n.lines()) {

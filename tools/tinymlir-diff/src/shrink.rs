@@ -27,12 +27,19 @@ pub fn shrink(program: &Program, most: usize, is_faulty: &mut dyn FnMut(&Program
 
 /// Fewer operations first, then inputs, then elements, then plain ones.
 fn cost(program: &Program) -> (usize, usize, usize, usize, usize) {
+    let spelled = program.steps.iter().filter(|op| matches!(op, Op::Spelled(..))).count();
     let inputs = program.inputs().len();
     let elements = program
         .types()
         .map_or(usize::MAX, |types| types.iter().map(|t| t.shape.iter().sum::<usize>() + t.shape.len()).sum());
     let odd = program.steps.iter().filter(|op| matches!(op, Op::Input { fill, .. } if *fill != Fill::Grid)).count();
-    (program.steps.len() - inputs, program.results.len(), inputs, elements, odd)
+    (
+        program.steps.len() - inputs,
+        program.results.len(),
+        inputs,
+        elements,
+        odd + spelled + usize::from(program.memrefs),
+    )
 }
 
 /// Simpler programs, those that cut most first.
@@ -61,6 +68,14 @@ fn candidates(program: &Program) -> Vec<Program> {
             };
             all.push(with(&redirect));
         }
+    }
+    for (id, op) in program.steps.iter().enumerate().rev() {
+        if let Op::Spelled(_, plain) = op {
+            all.push(with(&|p| p.steps[id] = (**plain).clone()));
+        }
+    }
+    if program.memrefs {
+        all.push(with(&|p| p.memrefs = false));
     }
     // A step becomes an input.
     for (id, op) in program.steps.iter().enumerate().rev() {

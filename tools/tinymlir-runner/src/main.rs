@@ -17,7 +17,7 @@ use tinymlir::{
     engine::{Executable, Signature, Value},
     io::safetensors::Safetensors,
     look::{RemarkStyle, Show, Subject, Watch},
-    run, trace,
+    report_full_stacks, run, trace,
 };
 use tinymlir_cli::{Bar, Device, Help, Spinner};
 
@@ -116,6 +116,7 @@ pub fn main() -> ExitCode {
         Ok(flags) => flags,
         Err(error) => return tinymlir_cli::answer("tinymlir-runner", &error),
     };
+    report_full_stacks();
     // Compiled code may keep large arrays on the stack.
     let run = std::thread::Builder::new().stack_size(1 << 30).spawn(move || run(&flags));
     match run.map(|thread| thread.join()) {

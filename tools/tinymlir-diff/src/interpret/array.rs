@@ -144,7 +144,8 @@ pub(super) fn mix(seed: u64, i: u64) -> u64 {
     z ^ (z >> 31)
 }
 
-pub(super) fn input(ty: Type, seed: u64, fill: Fill) -> Array {
+/// An input's elements.
+pub fn input(ty: Type, seed: u64, fill: Fill) -> Array {
     let count = ty.shape.iter().product::<usize>() as u64;
     let random = (0..count).map(|i| mix(seed, i));
     let data = if ty.dtype.is_float() {

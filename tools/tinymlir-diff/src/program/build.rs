@@ -83,6 +83,8 @@ fn apply<'g>(graph: &'g Graph, id: Id, op: &Op, values: &[Value<'g>]) -> Value<'
         Op::Gather { table, ids, axis } => v(table).gather(v(ids), *axis as isize),
         Op::Update { target, rows, position, axis } => v(target).update(v(rows), v(position), *axis as isize),
         Op::Broadcast(a, shape) => v(a).broadcast_to(shape),
+        Op::Spelled(_, op) => apply(graph, id, op, values),
+        Op::Form(..) => unreachable!("a form is written, not built"),
     }
 }
 
