@@ -1,4 +1,5 @@
-//! What `tinymlir-decompose` does for hand-written buffers: layouts that are no strides, atomic updates, reshapes to no rank.
+//! What `tinymlir-decompose` does for hand-written buffers: layouts that are no strides, atomic updates, reshapes to no rank;
+//! and for globals of ml_program.
 
 use crate::ir::{Op, PassCx, PassResult, Type, Value};
 
@@ -125,4 +126,27 @@ pub(crate) fn ranked_reshape(op: Op) -> Option<String> {
         "%s = {dialect}.reshape %source(%sizes) : ({source}, {sizes}) -> {ranked}\n\
          %r = {dialect}.cast %s : {ranked} to {result}\nreturn %r : {result}"
     ))
+}
+
+/// Copies what is loaded from a global of ml_program, and what is stored to one: upstream's bufferization hands out the global's
+/// own buffer, which the next store changes, and stores an empty one where the value is used again.
+pub(crate) fn copy_of_global(op: Op) -> Result<(), String> {
+    let load = op.is("ml_program.global_load");
+    let value = if load { op.result(0) } else { op.operand(0) };
+    let is_copy = |op: Op| op.is("bufferization.alloc_tensor");
+    let uses = value.uses();
+    let copied = if load { uses.iter().all(|(user, _)| is_copy(*user)) } else { value.def().is_some_and(is_copy) };
+    if copied || !value.ty().is_tensor() {
+        return Ok(());
+    }
+    let ty = value.ty();
+    let text = format!("%r = bufferization.alloc_tensor() copy(%v) : {ty}\nreturn %r : {ty}");
+    let place = if load { op.next().ok_or("ends a block")? } else { op };
+    let copy = place.build_before(&[("v", value)], "", &text)?[0];
+    if load {
+        uses.into_iter().for_each(|(user, operand)| user.set_operand(operand, copy));
+    } else {
+        op.set_operand(0, copy);
+    }
+    Ok(())
 }

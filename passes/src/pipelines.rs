@@ -65,7 +65,7 @@ pub static LOWER_CPU: Pipeline = Pipeline {
 /// (`math-expand-ops`, and `arith-expand` of maxima and minima) are neither accurate nor right for zeros with a sign, so what
 /// `convert-arith-to-llvm` knows is converted before `arith-expand` sees it. Allocation goes through generic functions, so that the module may define `malloc`.
 pub const HOST_TO_LLVM: &str = "expand-realloc,memref-expand,expand-strided-metadata,lower-affine,\
-    convert-vector-to-scf,lower-affine,convert-scf-to-cf,convert-complex-to-standard,math-extend-to-supported-types{target-type=f32},\
+    func.func(lower-vector-multi-reduction),convert-vector-to-scf,lower-affine,convert-scf-to-cf,convert-complex-to-standard,math-extend-to-supported-types{target-type=f32},\
     arith-emulate-unsupported-floats{source-types=bf16 target-type=f32},tinymlir-host-math,convert-math-to-funcs{convert-ctlz=false},math-expand-ops{ops=clampf},convert-math-to-llvm{approximate-log1p=false},convert-math-to-libm,\
     convert-arith-to-llvm,arith-expand,\
     convert-vector-to-llvm,convert-complex-to-llvm,finalize-memref-to-llvm{use-generic-functions=true},convert-index-to-llvm,\

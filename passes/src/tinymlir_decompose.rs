@@ -3,7 +3,7 @@
 //! TOSA and the shape dialect go through upstream's conversions; softmax, Winograd operations, pack and unpack through their
 //! own decompositions, which no upstream pass offers. `tensor.gather` becomes a `tensor.generate` that reads one element,
 //! `tensor.scatter` loops that write one, since nothing upstream bufferizes them. Buffers whose layout is no strides get the
-//! shape that they have in memory, and an atomic product becomes a loop. Runs first in the optimize stage, and again
+//! shape that they have in memory, and an atomic product becomes a loop. What goes in and out of a global of ml_program is copied. Runs first in the optimize stage, and again
 //! before bufferization for modules that skip it; it finds nothing then. It refuses TOSA that has no conversion, is of unknown
 //! rank or slices past the end, a pack or unpack that upstream cannot
 //! lower, a softmax of anything but tensors of floats, and Winograd operations on anything but f32: upstream writes their
@@ -30,6 +30,7 @@ pub static PASS: Pass = Pass {
     dialects: &[
         mlirGetDialectHandle__affine__,
         mlirGetDialectHandle__arith__,
+        mlirGetDialectHandle__bufferization__,
         mlirGetDialectHandle__linalg__,
         mlirGetDialectHandle__math__,
         mlirGetDialectHandle__ml_program__,
@@ -81,6 +82,9 @@ fn run(cx: &PassCx, module: Op) -> PassResult {
     }
     for op in module.find(&["linalg.pack"]) {
         cx.check(op, pads::check_tiles(op))?;
+    }
+    for op in module.find(&["ml_program.global_load", "ml_program.global_store"]) {
+        cx.check(op, buffers::copy_of_global(op))?;
     }
     for op in module.find(&["tensor.reshape", "memref.reshape"]) {
         if let Some(text) = buffers::ranked_reshape(op) {
