@@ -107,6 +107,7 @@ passes! {
     tinymlir_host_attention,
     tinymlir_host_math,
     tinymlir_hoist_accumulators,
+    tinymlir_hoist_copies,
     tinymlir_runtime_checks,
     tinymlir_verify_outlined,
 }

@@ -74,14 +74,15 @@ fn run(cx: &PassCx, module: Op) -> PassResult {
         "fast" => {
             let (chip, precision) = (cx.string("chip"), cx.string("precision"));
             let options = format!("{{chip={chip} precision={precision}}}");
-            let products = format!("tinymlir-attention{options},tinymlir-tuned-matmul{options}");
+            let products = format!("tinymlir-hoist-copies,tinymlir-attention{options},tinymlir-tuned-matmul{options}");
             cx.run_pipeline(&format!("{products},tinymlir-row-kernels"), module)?
         }
         other => {
             return Err(cx.error(module, &format!("cannot be outlined: schedule={other} is neither simple nor fast")));
         }
     }
-    cx.run_pipeline(LOOPS, module)?;
+    let vectors = if cx.string("schedule") == "fast" { "tinymlir-device-copies{vectors=true}" } else { "tinymlir-device-copies" };
+    cx.run_pipeline(&LOOPS.replace("tinymlir-device-copies", vectors), module)?;
     cx.run_pipeline(KERNELS, module)?;
     if cx.string("schedule") == "fast" && cx.boolean("dependent-launches") {
         cx.run_pipeline(&format!("tinymlir-dependent-launches{{chip={}}}", cx.string("chip")), module)?;

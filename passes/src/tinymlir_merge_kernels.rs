@@ -150,7 +150,7 @@ fn describe(kernel: Op) -> String {
     let mut written = None;
     for op in kernel.walk() {
         let name = op.name();
-        if name == "memref.store" {
+        if ["memref.store", "vector.store"].contains(&name.as_str()) {
             written = Some(op.operand(1).ty());
             continue;
         }
@@ -165,7 +165,7 @@ fn describe(kernel: Op) -> String {
         }
     }
     if verbs.is_empty() {
-        let reads = !kernel.find(&["memref.load"]).is_empty();
+        let reads = !kernel.find(&["memref.load", "vector.load"]).is_empty();
         verbs.push(if reads { "copy" } else { "fill" }.into());
     }
     let mut name = verbs.join("_");
