@@ -34,6 +34,18 @@ pub fn answer(tool: &str, error: &clap::Error) -> ExitCode {
     ExitCode::from(u8::from(error.use_stderr()))
 }
 
+/// A text for a terminal: names come from files, and what is no text in them, such as the codes that move the cursor, is escaped.
+pub fn plain(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c.is_control() && !"\n\t".contains(c) {
+            true => out.extend(c.escape_default()),
+            false => out.push(c),
+        }
+    }
+    out
+}
+
 /// Tells an error on standard error, after the word unless a place in a module comes first, which carries it. That whoever read
 /// standard output has gone away is none.
 pub fn tell(error: &anyhow::Error) -> ExitCode {
@@ -41,7 +53,7 @@ pub fn tell(error: &anyhow::Error) -> ExitCode {
     if error.chain().filter_map(|cause| cause.downcast_ref()).any(gone) {
         return ExitCode::SUCCESS;
     }
-    let text = format!("{error:#}");
+    let text = plain(&format!("{error:#}"));
     let prefix = if text.lines().next().is_some_and(|line| line.contains(": error: ")) { "" } else { "error: " };
     eprintln!("{prefix}{text}");
     ExitCode::FAILURE
@@ -117,6 +129,11 @@ impl Device {
 mod tests {
     use super::*;
     use std::io::{Error, ErrorKind};
+
+    #[test]
+    fn codes_of_a_terminal_are_escaped() {
+        assert_eq!(plain("a\u{1b}[31mé\n\t\r\u{9b}0"), "a\\u{1b}[31mé\n\t\\r\\u{9b}0");
+    }
 
     #[test]
     fn a_reader_that_went_away_is_no_error() {

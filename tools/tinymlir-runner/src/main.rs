@@ -19,7 +19,7 @@ use tinymlir::{
     look::{RemarkStyle, Show, Subject, Watch},
     report_full_stacks, run, trace,
 };
-use tinymlir_cli::{Bar, Device, Help, Spinner};
+use tinymlir_cli::{Bar, Device, Help, Spinner, plain};
 
 /// Compile an MLIR module (tensors, memrefs or LLVM dialect; text or bytecode) and call a function.
 ///
@@ -262,10 +262,10 @@ fn print(text: &str) -> Result<()> {
 
 fn list(executable: &Executable) -> String {
     let line = |name| match executable.signature(name) {
-        Ok(signature) => format!("{signature}\n"),
-        Err(error) => format!("@{name}: {error:#}\n"),
+        Ok(signature) => signature.to_string(),
+        Err(error) => format!("@{name}: {error:#}"),
     };
-    executable.functions().map(line).collect()
+    executable.functions().map(|name| plain(&line(name)) + "\n").collect()
 }
 
 fn entry(flags: &Flags, executable: &Executable) -> Result<String> {
@@ -295,7 +295,7 @@ fn arguments(flags: &Flags, signature: &Signature) -> Result<Vec<Value>> {
             eprintln!("warning: no argument of @{} is named in {}", signature.name, file.path().display());
         }
     }
-    run::bind(signature, &given, &weights, flags.strict_args, |text| eprintln!("note: {text}"))
+    run::bind(signature, &given, &weights, flags.strict_args, |text| eprintln!("note: {}", plain(text)))
 }
 
 fn time(executable: &Executable, entry: &str, arguments: &[Value], count: usize) -> Result<()> {

@@ -9,6 +9,7 @@ use tinymlir::{
     look::files::{beside, is_special},
     run,
 };
+use tinymlir_cli::plain;
 
 /// What is wrong with the files that are to be written, before the work that they are for.
 pub fn check(flags: &Flags) -> Result<()> {
@@ -80,7 +81,7 @@ pub fn finish(flags: &Flags, outputs: &[Output]) -> Result<()> {
     let mut text = String::new();
     for output in &shown {
         if outputs.len() > 1 {
-            text += &format!("{}:\n", output.label);
+            text += &format!("{}:\n", plain(&output.label));
         }
         text += &format!("{}\n", run::numpy(&output.tensor));
     }
@@ -91,7 +92,7 @@ pub fn finish(flags: &Flags, outputs: &[Output]) -> Result<()> {
             run::compare(tensor, &expected, flags.rtol, flags.atol).with_context(|| format!("{label}: {file}"))?;
         let line = format!("{label}: {comparison} (rtol {:e}, atol {:e})", flags.rtol, flags.atol);
         match comparison.close {
-            true => text += &format!("{line}\n"),
+            true => text += &format!("{}\n", plain(&line)),
             false => failures.push(line),
         }
     }
