@@ -4,9 +4,9 @@
 // buffers are aligned to 16 bytes. Keys that @keep leaves out are not read.
 //
 // A block of 256 threads takes 128 keys of a batch: a group of 16 lanes a key, 4 elements a lane, 8 keys in turn, all of
-// them on their way at once. It leaves its maximum, its sum and its part of the row in W (batch, block, D + 2). The block
-// that comes last adds the parts of a batch in their order, so that the result is the same from run to run; a counter of
-// the batch tells which one that is, and is zero again afterwards. Launches must not overlap.
+// them on their way at once. Its first warp leaves its maximum, its sum and its part of the row in W (batch, block, D + 2), and in the
+// block that comes last adds the parts of a batch in their order, eight at once, so that the result is the same from run to run; a
+// counter of the batch tells which block that is, and is zero again afterwards. Launches must not overlap.
 //
 // CHECK: gpu.func @attention_row_f32(
 // CHECK: func.func private @attention(
@@ -19,11 +19,9 @@
 !counters = memref<4096xi32, #gpu.address_space<global>>
 !warp_scalars = memref<8xf32, #gpu.address_space<workgroup>>
 !warp_rows = memref<8x64xf32, #gpu.address_space<workgroup>>
-!flag = memref<1xi32, #gpu.address_space<workgroup>>
 #most_batches = 4096 : index
 #warps = 8 : index
 #most_depth = 64 : index
-#one = 1 : index
 #keys = 128 : index
 #threads = 256 : index
 
@@ -70,7 +68,7 @@ gpu.module @attention_row_f32_kernels {
 
   gpu.func @attention_row_f32(%Q: !view, %K: !view, %V: !view, %O: !view, %W: !parts, %X: !extra)
       workgroup(%maxima: !warp_scalars {llvm.align = 16 : i64}, %sums: !warp_scalars {llvm.align = 16 : i64},
-                %rows: !warp_rows {llvm.align = 16 : i64}, %last: !flag)
+                %rows: !warp_rows {llvm.align = 16 : i64})
       kernel attributes {known_block_size = array<i32: 256, 1, 1>} {
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index
@@ -178,73 +176,102 @@ gpu.module @attention_row_f32_kernels {
     }
     gpu.barrier
 
-    // The block: thread d makes element d of its part.
-    %d_mine = arith.cmpi ult, %tid, %depth : index
-    scf.if %d_mine {
+    // The block: the first warp makes its part, two elements a lane.
+    %is_first_warp = arith.cmpi eq, %warp, %c0 : index
+    scf.if %is_first_warp {
+      %no_pair = arith.constant dense<0.0> : vector<2xf32>
+      %pair_any = arith.muli %lane, %c2 : index
+      %pair_in = arith.cmpi ult, %pair_any, %depth : index
+      %last_pair = arith.subi %depth, %c2 : index
+      %pair = arith.minui %pair_any, %last_pair : index
       %block_maximum = affine.for %w = 0 to %warps iter_args(%m = %low) -> (f32) {
         %x = memref.load %maxima[%w] : !warp_scalars
         %m1 = arith.maximumf %m, %x : f32
         affine.yield %m1 : f32
       }
-      %total:2 = affine.for %w = 0 to %warps iter_args(%sum = %zero, %row = %zero) -> (f32, f32) {
+      %total:2 = affine.for %w = 0 to %warps iter_args(%sum = %zero, %row = %no_pair) -> (f32, vector<2xf32>) {
         %m = memref.load %maxima[%w] : !warp_scalars
         %e = func.call @weight(%m, %block_maximum) : (f32, f32) -> f32
         %s = memref.load %sums[%w] : !warp_scalars
         %sum1 = math.fma %e, %s, %sum : f32
-        %x = memref.load %rows[%w, %tid] : !warp_rows
-        %row1 = math.fma %e, %x, %row : f32
-        affine.yield %sum1, %row1 : f32, f32
+        %x = vector.load %rows[%w, %pair] {alignment = 8 : i64} : !warp_rows, vector<2xf32>
+        %e2 = vector.broadcast %e : f32 to vector<2xf32>
+        %row1 = vector.fma %e2, %x, %row : vector<2xf32>
+        affine.yield %sum1, %row1 : f32, vector<2xf32>
       }
-      memref.store %total#1, %W[%batch, %part, %tid] : !parts
-      %is_first = arith.cmpi eq, %tid, %c0 : index
-      scf.if %is_first {
-        %depth1 = arith.addi %depth, %c1 : index
-        memref.store %block_maximum, %W[%batch, %part, %depth] : !parts
-        memref.store %total#0, %W[%batch, %part, %depth1] : !parts
+      scf.if %pair_in {
+        vector.store %total#1, %W[%batch, %part, %pair] {alignment = 8 : i64} : !parts, vector<2xf32>
       }
-    }
-    // What this block wrote is there before it counts itself.
-    llvm.fence syncscope("device") acq_rel
-    gpu.barrier
-    %thread_first = arith.cmpi eq, %tid, %c0 : index
-    scf.if %thread_first {
-      %counters = memref.get_global @finished : !counters
+      scf.if %lane_first {
+        %both = vector.from_elements %block_maximum, %total#0 : vector<2xf32>
+        vector.store %both, %W[%batch, %part, %depth] {alignment = 8 : i64} : !parts, vector<2xf32>
+      }
+      // What this block wrote is there before it counts itself.
+      llvm.fence syncscope("device") acq_rel
+      nvvm.bar.warp.sync %all_lanes : i32
       %one = arith.constant 1 : i32
-      %before = memref.atomic_rmw addi %one, %counters[%batch] : (i32, !counters) -> i32
+      %no = arith.constant 0 : i32
+      %counters = memref.get_global @finished : !counters
+      %before_first = scf.if %lane_first -> (i32) {
+        %x = memref.atomic_rmw addi %one, %counters[%batch] : (i32, !counters) -> i32
+        scf.yield %x : i32
+      } else {
+        scf.yield %no : i32
+      }
+      %before, %ok3 = gpu.shuffle idx %before_first, %no, %full_width : i32
       llvm.fence syncscope("device") acq_rel
       %before_index = arith.index_cast %before : i32 to index
       %after = arith.addi %before_index, %c1 : index
-      %all = arith.cmpi eq, %after, %parts : index
-      %is_last = arith.extui %all : i1 to i32
-      memref.store %is_last, %last[%c0] : !flag
-      scf.if %all {
-        %no = arith.constant 0 : i32
-        memref.store %no, %counters[%batch] : !counters
+      %combines = arith.cmpi eq, %after, %parts : index
+      scf.if %combines {
+        scf.if %lane_first {
+          memref.store %no, %counters[%batch] : !counters
+        }
+        // Eight parts at once, so that their loads are on their way together.
+        %eight = arith.constant 8 : index
+        %last_part = arith.subi %parts, %c1 : index
+        %all:3 = scf.for %p0 = %c0 to %parts step %eight
+            iter_args(%m = %low, %sum = %zero, %row = %no_pair) -> (f32, f32, vector<2xf32>) {
+          %none_of = arith.constant dense<0.0> : vector<8x2xf32>
+          %loaded:2 = affine.for %i = 0 to 8 iter_args(%f = %none_of, %h = %none_of) -> (vector<8x2xf32>, vector<8x2xf32>) {
+            %p_any = affine.apply affine_map<(p, i) -> (p + i)>(%p0, %i)
+            %p = arith.minui %p_any, %last_part : index
+            %x = vector.load %W[%batch, %p, %depth] {alignment = 8 : i64} : !parts, vector<2xf32>
+            %y = vector.load %W[%batch, %p, %pair] {alignment = 8 : i64} : !parts, vector<2xf32>
+            %f1 = vector.insert %x, %f[%i] : vector<2xf32> into vector<8x2xf32>
+            %h1 = vector.insert %y, %h[%i] : vector<2xf32> into vector<8x2xf32>
+            affine.yield %f1, %h1 : vector<8x2xf32>, vector<8x2xf32>
+          }
+          %m_new = affine.for %i = 0 to 8 iter_args(%f = %m) -> (f32) {
+            %x = vector.extract %loaded#0[%i, 0] : f32 from vector<8x2xf32>
+            %f1 = arith.maximumf %f, %x : f32
+            affine.yield %f1 : f32
+          }
+          %e_old = func.call @weight(%m, %m_new) : (f32, f32) -> f32
+          %sum_old = arith.mulf %sum, %e_old : f32
+          %e_old2 = vector.broadcast %e_old : f32 to vector<2xf32>
+          %row_old = arith.mulf %row, %e_old2 : vector<2xf32>
+          %new:2 = affine.for %i = 0 to 8 iter_args(%f = %sum_old, %h = %row_old) -> (f32, vector<2xf32>) {
+            %p = affine.apply affine_map<(p, i) -> (p + i)>(%p0, %i)
+            %in = arith.cmpi ult, %p, %parts : index
+            %x = vector.extract %loaded#0[%i, 0] : f32 from vector<8x2xf32>
+            %s = vector.extract %loaded#0[%i, 1] : f32 from vector<8x2xf32>
+            %e_any = func.call @weight(%x, %m_new) : (f32, f32) -> f32
+            %e = arith.select %in, %e_any, %zero : f32
+            %f1 = math.fma %e, %s, %f : f32
+            %e2 = vector.broadcast %e : f32 to vector<2xf32>
+            %y = vector.extract %loaded#1[%i] : vector<2xf32> from vector<8x2xf32>
+            %h1 = vector.fma %e2, %y, %h : vector<2xf32>
+            affine.yield %f1, %h1 : f32, vector<2xf32>
+          }
+          scf.yield %m_new, %new#0, %new#1 : f32, f32, vector<2xf32>
+        }
+        scf.if %pair_in {
+          %sum2 = vector.broadcast %all#1 : f32 to vector<2xf32>
+          %y = arith.divf %all#2, %sum2 : vector<2xf32>
+          vector.store %y, %O[%batch, %c0, %pair] {alignment = 8 : i64} : !view, vector<2xf32>
+        }
       }
-    }
-    gpu.barrier
-    %flag = memref.load %last[%c0] : !flag
-    %set = arith.constant 1 : i32
-    %combines = arith.cmpi eq, %flag, %set : i32
-    %combines_mine = arith.andi %combines, %d_mine : i1
-    scf.if %combines_mine {
-      %depth1 = arith.addi %depth, %c1 : index
-      %row_maximum = scf.for %p = %c0 to %parts step %c1 iter_args(%m = %low) -> (f32) {
-        %x = memref.load %W[%batch, %p, %depth] : !parts
-        %m1 = arith.maximumf %m, %x : f32
-        scf.yield %m1 : f32
-      }
-      %total:2 = scf.for %p = %c0 to %parts step %c1 iter_args(%sum = %zero, %row = %zero) -> (f32, f32) {
-        %m = memref.load %W[%batch, %p, %depth] : !parts
-        %e = func.call @weight(%m, %row_maximum) : (f32, f32) -> f32
-        %s = memref.load %W[%batch, %p, %depth1] : !parts
-        %sum1 = math.fma %e, %s, %sum : f32
-        %x = memref.load %W[%batch, %p, %tid] : !parts
-        %row1 = math.fma %e, %x, %row : f32
-        scf.yield %sum1, %row1 : f32, f32
-      }
-      %y = arith.divf %total#1, %total#0 : f32
-      memref.store %y, %O[%batch, %c0, %tid] : !view
     }
     gpu.return
   }
