@@ -23,6 +23,7 @@ pub mod kernels;
 mod key_rows;
 mod matrices;
 pub mod memory;
+mod mma_tiles;
 mod narrow;
 mod pads;
 mod parts;

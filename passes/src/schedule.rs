@@ -289,7 +289,7 @@ pub fn chip_number(chip: &str) -> Option<u32> {
 }
 
 /// How many multiprocessors a chip has, where the largest product of its generation is known.
-fn multiprocessors(chip: u32) -> i64 {
+pub(crate) fn multiprocessors(chip: u32) -> i64 {
     match chip {
         90.. => 132,
         80 => 108,

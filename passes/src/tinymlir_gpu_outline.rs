@@ -7,6 +7,8 @@
 
 use crate::{
     ir::{Attr, Op, Opt, Pass, PassCx, PassResult},
+    mma_tiles::FIRST_CHIP,
+    schedule::chip_number,
     tinymlir_merge_kernels::KEEP,
 };
 
@@ -38,13 +40,11 @@ pub static PASS: Pass = Pass {
     run,
 };
 
-/// What follows `tinymlir-optimize` on tensors where fast kernels for the chip may round products of f32 this way: kernels
-/// for bf16 are sm_90a's, other chips take tf32's.
+/// What follows `tinymlir-optimize` on tensors where fast kernels for the chip may round products of f32 this way: to bf16
+/// from sm_80 on.
 pub fn narrowing(precision: &str, chip: &str) -> &'static str {
-    match (precision, chip) {
-        ("bf16", "sm_90a") => ",tinymlir-narrow-products,tinymlir-optimize",
-        _ => "",
-    }
+    let multiplies_bf16 = chip_number(chip).is_some_and(|number| number >= FIRST_CHIP);
+    if precision == "bf16" && multiplies_bf16 { ",tinymlir-narrow-products,tinymlir-optimize" } else { "" }
 }
 
 /// From products and copies to loops.

@@ -6,7 +6,8 @@
 //! writes bf16 itself when fusion runs again; before what else makes an operand comes a copy, which is not fused: kernels of
 //! rows and of attention write f32.
 //!
-//! It leaves batches of matrices, products of 32 rows or fewer, which are bound by reading a matrix, and dynamic sizes.
+//! It leaves batches of matrices, products of 32 rows or fewer, which are bound by reading a matrix, operands whose rows would
+//! not begin at multiples of 16 bytes, which kernels for bf16 want, and dynamic sizes.
 
 use crate::{
     contraction::{Body, body_of},
@@ -26,6 +27,8 @@ pub static PASS: Pass = Pass {
 
 /// Fewer rows, or columns, are bound by reading a matrix.
 const LEAST: i64 = 33;
+/// Elements of bf16 in 16 bytes.
+const CHUNK: i64 = 8;
 
 fn run(cx: &PassCx, module: Op) -> PassResult {
     for op in module.walk().into_iter().filter(|op| op.is_linalg()).collect::<Vec<_>>() {
@@ -66,7 +69,8 @@ fn narrowed(op: Op) -> Option<String> {
     let matrices = [a, b, c].iter().all(|d| d.len() == 2 && d[0] != d[1]) && maps[0].num_dims() == 3;
     let summed = (0..3).find(|d| a.contains(d) && b.contains(d) && !c.contains(d))?;
     let large = shapes[2].iter().all(|size| *size >= LEAST);
-    if !matrices || !large || !a.iter().chain(b).all(|d| *d == summed || c.contains(d)) || a == b {
+    let aligned = shapes[..2].iter().all(|shape| shape[1] % CHUNK == 0);
+    if !matrices || !large || !aligned || !a.iter().chain(b).all(|d| *d == summed || c.contains(d)) || a == b {
         return None;
     }
     let mut text = String::new();

@@ -23,7 +23,7 @@ use crate::{
     products::{self, Work},
     prologue, scatter,
     schedule::{Kind, Layout, PRODUCTS, Precision, Product, chip_number, splits},
-    warpgroups,
+    warpgroups::{self, Cores},
 };
 use mlir_sys::*;
 
@@ -64,11 +64,11 @@ pub static PASS: Pass = Pass {
 };
 
 fn run(cx: &PassCx, module: Op) -> PassResult {
-    let chip = cx.string("chip");
-    let has_warpgroups = chip == "sm_90a";
-    let Some(chip) = chip_number(&chip) else {
-        return Err(cx.error(module, &format!("cannot choose kernels: chip '{chip}' is none (sm_NN)")));
+    let name = cx.string("chip");
+    let Some(chip) = chip_number(&name) else {
+        return Err(cx.error(module, &format!("cannot choose kernels: chip '{name}' is none (sm_NN)")));
     };
+    let cores = Cores::of(&name, chip);
     let precision = cx.string("precision").parse::<Precision>();
     let precision = cx.check(module, precision.map_err(|reason| format!("cannot choose kernels: {reason}")))?;
     let mut kernels = Kernels::default();
@@ -77,8 +77,8 @@ fn run(cx: &PassCx, module: Op) -> PassResult {
     let products = module.walk().into_iter().filter(|op| op.is_linalg() && Contraction::of(*op).is_ok());
     for op in products.collect::<Vec<_>>() {
         let Ok(contraction) = Contraction::of(op) else { continue };
-        let warpgroups = if has_warpgroups { warpgroups::Call::of(op, &contraction, precision) } else { Ok(None) };
-        if let Ok(Some(call)) = warpgroups {
+        let of_halves = cores.map(|cores| warpgroups::Call::of(op, &contraction, cores, precision));
+        if let Some(Ok(Some(call))) = of_halves {
             call.emit(cx, module, &mut kernels, &mut workspaces)?;
             continue;
         }

@@ -1,7 +1,8 @@
-//! Products on the warpgroups of sm_90a: a call of `templates/matmul_wgmma.mlir` with the tile that suits the shape.
+//! Products of halves on tensor cores: a call of `templates/matmul_wgmma.mlir` on sm_90a, of `templates/matmul_mma.mlir` on other
+//! chips from sm_80 on, with the tile that suits the shape.
 //!
-//! Takes products of f16 or bf16, summed up in f32 and rounded once, at the store; and of f32 with `precision=tf32`. The
-//! instruction reads 4-byte elements with neighbours along K alone: a B of f32 that lies K x N is first transposed to memory
+//! Takes products of f16 or bf16, summed up in f32 and rounded once, at the store; on sm_90a also of f32 with `precision=tf32`.
+//! Warpgroups read 4-byte elements with neighbours along K alone: a B of f32 that lies K x N is first transposed to memory
 //! by a kernel of its own, where rows are many enough that it pays. Sizes and strides are static; rows of A and B begin at
 //! multiples of 16 bytes. What is before and after the product joins it as in `tinymlir-tuned-matmul`.
 
@@ -12,13 +13,57 @@ use crate::{
     kernels::{Instance, Kernels, set_body},
     matrices::Matrices,
     memory::is_aligned,
+    mma_tiles::{FIRST_CHIP, MMA, Mma, mma},
     parts,
     products::{self, Work},
     schedule::{Precision, SPLIT_REDUCE},
+    template::Template,
     warpgroup_tiles::{ROWS_SUM_BYTES, SUM_BYTES, TRANSPOSE, WARPGROUPS, Warpgroups, transposing_pays, warpgroups},
 };
 
-/// A product that the template takes.
+/// What a chip's tensor cores multiply halves by.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Cores {
+    /// Warpgroups, sm_90a.
+    Warpgroups,
+    /// Single warps, the chip of this number.
+    Warps(u32),
+}
+
+impl Cores {
+    /// Those of a chip, as in `sm_90a`, with this number; none before sm_80.
+    pub fn of(chip: &str, number: u32) -> Option<Cores> {
+        if chip == "sm_90a" {
+            return Some(Cores::Warpgroups);
+        }
+        (number >= FIRST_CHIP).then_some(Cores::Warps(number))
+    }
+}
+
+/// A template's tile.
+enum Tile {
+    Warpgroups(Warpgroups),
+    Warps(Mma),
+}
+
+impl Tile {
+    /// Rows and columns.
+    fn size(&self) -> (i64, i64) {
+        match self {
+            Tile::Warpgroups(tile) => tile.tile(),
+            Tile::Warps(tile) => tile.tile(),
+        }
+    }
+
+    fn template(&self) -> &'static Template {
+        match self {
+            Tile::Warpgroups(_) => &WARPGROUPS,
+            Tile::Warps(_) => &MMA,
+        }
+    }
+}
+
+/// A product that a template takes.
 pub struct Call {
     work: Work,
     element: String,
@@ -29,7 +74,7 @@ pub struct Call {
     transposes: bool,
     pairs: bool,
     quads: bool,
-    tile: Warpgroups,
+    tile: Tile,
 }
 
 /// Products of f32 with fewer rows are bound by reading B, and have kernels of their own.
@@ -45,13 +90,13 @@ fn bytes(element: &str) -> i64 {
 
 impl Call {
     /// The call for a product; the reason where the template does not take it.
-    pub fn of(op: Op, contraction: &Contraction, precision: Precision) -> Result<Option<Call>, String> {
+    pub fn of(op: Op, contraction: &Contraction, cores: Cores, precision: Precision) -> Result<Option<Call>, String> {
         let Some(matrices) = Matrices::of_halves(op, contraction)? else { return Ok(None) };
         let Matrices { size, a, b, c, element, sum, .. } = matrices;
         let [batch, m, n, k] = size;
         let single = element == "f32";
-        if single && (precision < Precision::Tf32 || m <= FEW_ROWS) {
-            return Err("products of f32 are strict, or of few rows".into());
+        if single && (precision < Precision::Tf32 || m <= FEW_ROWS || cores != Cores::Warpgroups) {
+            return Err("products of f32 are strict, of few rows, or of chips without warpgroups".into());
         }
         let group = 16 / bytes(&element);
         // A map's dimensions have strides of their own, also where there is one batch.
@@ -85,10 +130,19 @@ impl Call {
         let f32 = self::element(target.buffer) == "f32" && epilogue.as_ref().is_none_or(|e| e.is_f32());
         let mut work = Work { op, size, a, b, target, fill, epilogue, splits: 1 };
         let rate = if parts::joins(&work) { Some(ROWS_SUM_BYTES) } else { f32.then_some(SUM_BYTES) };
-        let (tile, splits, seconds) = warpgroups(single, rate, size);
-        if transposes && !transposing_pays(size, seconds) {
-            return Err("its rows are too few to transpose B for them".into());
-        }
+        let (tile, splits) = match cores {
+            Cores::Warpgroups => {
+                let (tile, splits, seconds) = warpgroups(single, rate, size);
+                if transposes && !transposing_pays(size, seconds) {
+                    return Err("its rows are too few to transpose B for them".into());
+                }
+                (Tile::Warpgroups(tile), splits)
+            }
+            Cores::Warps(chip) => {
+                let (tile, splits) = mma(chip, rate, size);
+                (Tile::Warps(tile), splits)
+            }
+        };
         work.splits = splits;
         Ok(Some(Call { work, element, sum, along_k: along_k || transposes, transposes, pairs, quads, tile }))
     }
@@ -154,7 +208,17 @@ impl Call {
         ] {
             text.line(&format!("%{name}_fixed = memref.cast %{name} : {from} to {to}"));
         }
-        let mut parameters = self.tile.parameters(&self.element, self.along_k);
+        let mut parameters = match &self.tile {
+            Tile::Warpgroups(tile) => {
+                let mut parameters = tile.parameters(&self.element, self.along_k);
+                parameters.push(("!out_vector", format!("vector<{}x{out_element}>", tile.sums())));
+                parameters
+            }
+            Tile::Warps(tile) => {
+                let whole = k % 8 == 0 && (self.along_k || n % 8 == 0);
+                tile.parameters(&self.element, self.along_k, whole, [&out_element, &x_element, &y_element])
+            }
+        };
         let pair = |element: &str| format!("{} : i64", 2 * bytes(element));
         parameters.extend([
             ("#accumulate", (!split && self.work.fill.is_none()).to_string()),
@@ -166,7 +230,6 @@ impl Call {
             ("!pair_bits", if out_element == "f32" { "i64" } else { "i32" }.to_string()),
             ("!out_elem", out_element.clone()),
             ("!out", c_type.clone()),
-            ("!out_vector", format!("vector<{}x{out_element}>", self.tile.sums())),
             ("#out_pair", pair(&out_element)),
             ("!x_elem", x_element.clone()),
             ("!x_view", x_type.clone()),
@@ -185,18 +248,21 @@ impl Call {
             self.conversions(kernels, &out_element)?;
             if split { Ok(()) } else { self.epilogue_body(kernels, &out_element) }
         };
-        let instance = Instance { template: &WARPGROUPS, parameters: &parameters, launcher: "matmul", name: &names.0 };
+        let instance =
+            Instance { template: self.tile.template(), parameters: &parameters, launcher: "matmul", name: &names.0 };
         let symbol = kernels.place(cx, op, module, instance, body)?;
         let chunk = (k + splits - 1) / splits;
         text.constant("splits", splits);
         text.constant("chunk", (chunk + 63) / 64 * 64);
-        text.constant("blocks", self.tile.most_blocks());
         let index = || "index".to_string();
-        text.call(
-            &symbol,
-            &["%av", "%bv", "%cv_fixed", "%xv_fixed", "%yv_fixed", "%splits", "%chunk", "%blocks"],
-            &[view(&self.element), view(&self.element), c_type, x_type, y_type, index(), index(), index()],
-        );
+        let mut arguments = vec!["%av", "%bv", "%cv_fixed", "%xv_fixed", "%yv_fixed", "%splits", "%chunk"];
+        let mut types = vec![view(&self.element), view(&self.element), c_type, x_type, y_type, index(), index()];
+        if let Tile::Warpgroups(tile) = &self.tile {
+            text.constant("blocks", tile.most_blocks());
+            arguments.push("%blocks");
+            types.push(index());
+        }
+        text.call(&symbol, &arguments, &types);
         let (a, b, c) = (self.work.a.buffer, self.work.b.buffer, self.work.target.buffer);
         let mut inputs = vec![("a", a), ("b", b), ("c", c), ("x", x.buffer), ("y", y.buffer)];
         let others = if joined { parts::inputs(&self.work) } else { vec![] };
@@ -285,22 +351,30 @@ impl Call {
     fn product_name(&self) -> String {
         let kind = if self.element == "f32" { "tf32" } else { &self.element };
         let layout = if self.along_k { "_nt" } else { "" };
-        let (rows, columns) = self.tile.tile();
-        format!("matmul_wgmma_{kind}_{rows}x{columns}{layout}")
+        let (rows, columns) = self.tile.size();
+        let family = match self.tile {
+            Tile::Warpgroups(_) => "wgmma",
+            Tile::Warps(_) => "mma",
+        };
+        format!("matmul_{family}_{kind}_{rows}x{columns}{layout}")
     }
 
     /// The remark: the tile and why.
     fn tell(&self, cx: &PassCx, names: &(String, String)) {
-        let (rows, columns) = self.tile.tile();
+        let (rows, columns) = self.tile.size();
         let kind = if self.element == "f32" { "f32 in tf32" } else { &self.element };
         let layout = match (self.transposes, self.along_k) {
             (true, _) => "K x N, which is transposed first",
             (false, true) => "N x K",
             (false, false) => "K x N",
         };
+        let chips = match self.tile {
+            Tile::Warpgroups(_) => "sm_90a".to_string(),
+            Tile::Warps(_) => format!("sm_{FIRST_CHIP} and newer"),
+        };
         let why =
-            format!("the tensor cores of sm_90a take {kind}, B {layout}, and this tile has the least estimated time");
-        self.work.tell(cx, &names.0, names, WARPGROUPS.file, &format!("{rows}x{columns}"), &why);
+            format!("the tensor cores of {chips} take {kind}, B {layout}, and this tile has the least estimated time");
+        self.work.tell(cx, &names.0, names, self.tile.template().file, &format!("{rows}x{columns}"), &why);
     }
 }
 

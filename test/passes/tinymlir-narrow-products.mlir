@@ -2,13 +2,14 @@
 // RUN: tinymlir-opt %s --tinymlir-gpu-outline="schedule=fast chip=sm_90a precision=bf16" | FileCheck %s --check-prefix=FAST
 // RUN: tinymlir-opt %s --tinymlir-gpu-outline="schedule=fast chip=sm_90a" | FileCheck %s --check-prefix=STRICT
 // RUN: tinymlir-opt %s --tinymlir-gpu-outline="schedule=fast chip=sm_80 precision=bf16" | FileCheck %s --check-prefix=OLDER
+// RUN: tinymlir-opt %s --tinymlir-gpu-outline="schedule=fast chip=sm_75 precision=bf16" | FileCheck %s --check-prefix=STRICT
 // RUN: %fails tinymlir-opt %s --tinymlir-gpu-outline="schedule=fast precision=int4" 2>&1 | FileCheck %s --check-prefix=WRONG
 
-// Factors are rounded to bf16, sums stay f32; precision=bf16 asks for it, and takes tf32 on a chip without kernels of bf16.
-// OLDER: gpu.func @matmul_tf32
+// Factors are rounded to bf16, sums stay f32; precision=bf16 asks for it, from sm_80 on.
+// OLDER: gpu.func @matmul_mma_bf16
 // WRONG: error: {{.*}}cannot choose kernels: a precision is fp32, tf32 or bf16, not `int4`
 // FAST: gpu.func @matmul_wgmma_bf16
-// STRICT-NOT: wgmma
+// STRICT-NOT: mma
 
 // CHECK-LABEL: func.func @both(
 // CHECK: %[[A:.*]] = linalg.copy ins(%{{.*}} : tensor<64x96xf32>) outs(%{{.*}} : tensor<64x96xbf16>)
@@ -39,12 +40,14 @@ func.func @one(%a: tensor<64x96xf32>, %b: tensor<48x96xbf16>) -> tensor<64x48xf3
   return %p : tensor<64x48xf32>
 }
 
-// Few rows, and batches, stay f32.
+// Few rows, batches, and rows that would not begin at multiples of 16 bytes, stay f32.
 // CHECK-LABEL: func.func @left(
 // CHECK-NOT: bf16
 // CHECK: return
-func.func @left(%a: tensor<8x96xf32>, %b: tensor<96x48xf32>, %c: tensor<8x48xf32>, %d: tensor<2x64x64xf32>) -> (tensor<8x48xf32>, tensor<2x64x64xf32>) {
+func.func @left(%a: tensor<8x96xf32>, %b: tensor<96x48xf32>, %c: tensor<8x48xf32>, %d: tensor<2x64x64xf32>,
+                %e: tensor<64x92xf32>, %f: tensor<92x48xf32>, %g: tensor<64x48xf32>) -> (tensor<8x48xf32>, tensor<2x64x64xf32>, tensor<64x48xf32>) {
   %p = linalg.matmul ins(%a, %b : tensor<8x96xf32>, tensor<96x48xf32>) outs(%c : tensor<8x48xf32>) -> tensor<8x48xf32>
   %q = linalg.batch_matmul ins(%d, %d : tensor<2x64x64xf32>, tensor<2x64x64xf32>) outs(%d : tensor<2x64x64xf32>) -> tensor<2x64x64xf32>
-  return %p, %q : tensor<8x48xf32>, tensor<2x64x64xf32>
+  %r = linalg.matmul ins(%e, %f : tensor<64x92xf32>, tensor<92x48xf32>) outs(%g : tensor<64x48xf32>) -> tensor<64x48xf32>
+  return %p, %q, %r : tensor<8x48xf32>, tensor<2x64x64xf32>, tensor<64x48xf32>
 }
