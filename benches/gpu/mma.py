@@ -1,0 +1,61 @@
+"""The products of bf16 on tensor cores by mma.sync beside cuBLAS: their error against float64, and their time.
+
+    benches/gpu/build && python3 benches/gpu/mma.py
+"""
+
+import re
+
+import torch
+from cuda.bindings import driver
+
+from harness import Module, View, check, median_us, up
+
+module = Module("mma")
+# Rows and columns of a tile on sm_90 to elements of a slice, slots of the ring and threads.
+TILES = {(128, 256): (64, 3, 256), (128, 192): (64, 3, 256), (128, 128): (64, 3, 128), (64, 128): (64, 3, 128), (64, 64): (64, 4, 128)}
+
+
+def measure(kernel, m, k, n):
+    along_k, gelu = "_nt" in kernel, "_epilogue" in kernel
+    rows, columns = map(int, re.search(r"_(\d+)x(\d+)", kernel).groups())
+    depth, stages, threads = TILES[rows, columns]
+    dtype = torch.bfloat16
+    a = torch.randn(m, k, device="cuda", dtype=dtype)
+    b = torch.randn((n, k) if along_k else (k, n), device="cuda", dtype=dtype)
+    b_read = b.t() if along_k else b
+    bias = torch.randn(n, device="cuda")
+    c = torch.full((m, n), float("nan"), device="cuda", dtype=dtype)
+    exact = a.double() @ b_read.double()
+    if gelu:
+        exact = torch.nn.functional.gelu(exact + bias, approximate="tanh")
+    error = lambda: (c.double() - exact).abs().max().item() / exact.abs().max().item()
+    function = check(driver.cuModuleGetFunction(module.module, kernel.encode()))
+    shared = stages * (rows + columns) * depth * 2
+    check(driver.cuFuncSetAttribute(
+        function, driver.CUfunction_attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, shared))
+    grid, x = up(m, rows) * up(n, columns), View(bias if gelu else a, [1, m, n], [0, 0, 1])
+    b_view = View(b, [1, *b.shape], [n * k, b.shape[1], 1])
+    arguments = [View(a, [1, m, k], [m * k, k, 1]), b_view, View(c, [1, m, 1, n], [m * n, n, 0, 1]), x, x, 1, up(k, 64) * 64]
+    run = lambda: module.launch(kernel, grid, threads, arguments, shared)
+
+    def theirs():
+        torch.matmul(a, b_read, out=c)
+        if gelu:
+            torch.nn.functional.gelu(c + bias.to(dtype), approximate="tanh")
+
+    run()
+    ours, flops = error(), 2 * m * n * k
+    first = c.clone()
+    run()
+    same = "same" if torch.equal(first, c) else "DIFFERS"
+    time, base = median_us(run), median_us(theirs)
+    bad = "" if ours < 8e-3 else "  WRONG"
+    print(f"{m}x{k}x{n} {kernel:38s} {time:8.2f} us {flops / time / 1e6:6.1f} TFLOP/s"
+          f"  cuBLAS {flops / base / 1e6:6.1f}  {100 * base / time:5.1f} %  error {ours:.1e} {same}{bad}", flush=True)
+
+
+# The row stride of what is stored is part of a kernel: 4096 for tiles of 256 columns, 3072 for those of 192.
+for kernel in sorted(set(re.findall(r"\.entry (matmul_mma_[a-z_0-9]*)", module.text))):
+    n = 3072 if "x192" in kernel else 4096
+    for size in ((136, 72, n), (1024, 768, 3072) if n == 3072 else (4096, 4096, 4096)):
+        measure(kernel, *size)
