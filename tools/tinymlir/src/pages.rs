@@ -31,14 +31,14 @@ pub fn write(folder: &Path) -> io::Result<()> {
         ("tinymlir-lsp-server", lsp_server()),
         ("tinymlir-reduce", reduce()),
     ] {
+        // Completing adds a subcommand that explains the others, which wants no pages.
+        let page = command.clone().version(env!("CARGO_PKG_VERSION"));
         for (shell, place) in shells {
             let place = folder.join(place);
             fs::create_dir_all(&place)?;
             generate_to(shell, &mut command, name, &place)?;
         }
-        // Without the subcommand that clap adds, and a page for each of what it explains.
-        let command = command.disable_help_subcommand(true);
-        clap_mangen::generate_to(command.version(env!("CARGO_PKG_VERSION")), &manual)?;
+        clap_mangen::generate_to(page, &manual)?;
     }
     Ok(())
 }
