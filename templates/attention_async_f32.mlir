@@ -26,9 +26,17 @@
 !global_batch = memref<?x?x?xf32, strided<[?, ?, 1], offset: ?>, #gpu.address_space<global>>
 !q_tile = memref<32x64xf32, #gpu.address_space<workgroup>>
 !k_tile = memref<64x64xf32, #gpu.address_space<workgroup>>
+!k_part = vector<4x4xf32>
+!scores = vector<4x4xf32>
+!by_key = vector<4x4xf32>
 !p_tile = memref<128x16xf32, #gpu.address_space<workgroup>>
 #tile_rows = 32 : index
 #tile_keys = 64 : index
+#half_keys = 32 : index
+#half_end = affine_map<() -> (32)>
+#thread_keys = affine_map<() -> (4)>
+#copies = affine_map<() -> (8)>
+#tile_depth = 64 : index
 #warp_rows = 16 : index
 #threads = 128 : index
 #ki_map = affine_map<(i, j, k) -> (k, i)>
@@ -78,7 +86,7 @@ gpu.module @attention_f32_kernels {
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index
     %last_row = arith.subi %n, %c1 : index
-    affine.for %i = 0 to 8 {
+    affine.for %i = 0 to #copies() {
       %r = affine.apply affine_map<(r, i) -> (r + 8 * i)>(%row, %i)
       %g_any = arith.addi %row0, %r : index
       %g = arith.minui %g_any, %last_row : index
@@ -141,10 +149,12 @@ gpu.module @attention_f32_kernels {
     %lane_row = affine.apply affine_map<(x, y) -> (x + 2 * y)>(%bit_1, %bit_4)
     %lane_col = affine.apply affine_map<(x, y) -> (x + 2 * y)>(%bit_0, %bits_23)
     %my_row = affine.apply affine_map<(w, r) -> (16 * w + 4 * r)>(%rows_of, %lane_row)
-    %my_key = affine.apply affine_map<(h, c) -> (32 * h + c)>(%half, %lane_col)
+    %half_keys = arith.constant #half_keys
+    %half_key = arith.muli %half, %half_keys : index
+    %my_key = arith.addi %half_key, %lane_col : index
     %my_depth = arith.muli %lane_col, %c4 : index
     %p_row = arith.muli %lane_row, %c4 : index
-    %p_key = arith.muli %warp, %c32 : index
+    %p_key = arith.muli %warp, %half_keys : index
 
     // Copying.
     %chunk = arith.remui %tid, %c16 : index
@@ -180,6 +190,9 @@ gpu.module @attention_f32_kernels {
     %no_sum = arith.constant dense<0.0> : vector<4xf32>
     %lows = arith.constant dense<0xFF800000> : vector<4xf32>
     %none = arith.constant dense<0.0> : vector<4x4xf32>
+    %no_keys = arith.constant dense<0.0> : !k_part
+    %no_scores = arith.constant dense<0.0> : !scores
+    %none_by_key = arith.constant dense<0.0> : !by_key
     %res:3 = scf.for %key0 = %c0 to %n step %tile_keys
         iter_args(%out = %no_out, %maxima = %lows, %sums = %no_sum) -> (vector<4x8xf32>, vector<4xf32>, vector<4xf32>) {
       // The keys are there, and the values before are no longer read.
@@ -189,7 +202,7 @@ gpu.module @attention_f32_kernels {
       %v_group = nvgpu.device_async_create_group {tinymlir.all}
 
       // Scores: rows my_row + i, keys my_key + 8 j.
-      %products = affine.for %c = 0 to 16 iter_args(%partial = %none) -> (vector<4x4xf32>) {
+      %products = affine.for %c = 0 to 16 iter_args(%partial = %no_scores) -> (!scores) {
         // Only the low bits of a chunk's number are exchanged: few places to keep in registers.
         %c_4 = affine.apply affine_map<(c) -> (c mod 4)>(%c)
         %q_chunk = arith.xori %lane_row, %c_4 : index
@@ -203,14 +216,14 @@ gpu.module @attention_f32_kernels {
           %f1 = vector.insert %x, %f[%i] : vector<4xf32> into vector<4x4xf32>
           affine.yield %f1 : vector<4x4xf32>
         }
-        %b = affine.for %j = 0 to 4 iter_args(%f = %none) -> (vector<4x4xf32>) {
+        %b = affine.for %j = 0 to #thread_keys() iter_args(%f = %no_keys) -> (!k_part) {
           %r = affine.apply affine_map<(r, j) -> (r + 8 * j)>(%my_key, %j)
           %x = vector.load %k[%r, %k_d] {alignment = 16 : i64} : !k_tile, vector<4xf32>
-          %f1 = vector.insert %x, %f[%j] : vector<4xf32> into vector<4x4xf32>
-          affine.yield %f1 : vector<4x4xf32>
+          %f1 = vector.insert %x, %f[%j] : vector<4xf32> into !k_part
+          affine.yield %f1 : !k_part
         }
-        %s = vector.contract #scores %a, %b, %partial : vector<4x4xf32>, vector<4x4xf32> into vector<4x4xf32>
-        affine.yield %s : vector<4x4xf32>
+        %s = vector.contract #scores %a, %b, %partial : vector<4x4xf32>, !k_part into !scores
+        affine.yield %s : !scores
       }
       // The values are there, and these keys are no longer read.
       nvgpu.device_async_wait %token {numGroups = 0 : i32}
@@ -219,24 +232,27 @@ gpu.module @attention_f32_kernels {
       func.call @copy(%k_from, %n, %next0, %copy_row, %d, %count, %k, %d_swapped) : (!global, index, index, index, index, index, !k_tile, index) -> ()
       %k_group = nvgpu.device_async_create_group {tinymlir.all}
 
-      %scores = affine.for %i = 0 to 4 iter_args(%f = %products) -> (vector<4x4xf32>) {
+      %scores = affine.for %i = 0 to 4 iter_args(%f = %products) -> (!scores) {
         %row = affine.apply affine_map<(o, r, i) -> (o + r + i)>(%row0, %my_row, %i)
-        %g = affine.for %j = 0 to 4 iter_args(%h = %f) -> (vector<4x4xf32>) {
+        %g = affine.for %j = 0 to #thread_keys() iter_args(%h = %f) -> (!scores) {
           %key = affine.apply affine_map<(o, r, j) -> (o + r + 8 * j)>(%key0, %my_key, %j)
-          %x = vector.extract %products[%i, %j] : f32 from vector<4x4xf32>
+          %x = vector.extract %products[%i, %j] : f32 from !scores
           %s_any = func.call @score(%x, %batch, %row, %key, %X) : (f32, index, index, index, !extra) -> f32
           %in = arith.cmpi ult, %key, %n : index
           %s = arith.select %in, %s_any, %low : f32
-          %h1 = vector.insert %s, %h[%i, %j] : f32 into vector<4x4xf32>
-          affine.yield %h1 : vector<4x4xf32>
+          %h1 = vector.insert %s, %h[%i, %j] : f32 into !scores
+          affine.yield %h1 : !scores
         }
-        affine.yield %g : vector<4x4xf32>
+        affine.yield %g : !scores
       }
 
       // The running maximum and sum, and what is there already on the new scale.
       %new_maxima = affine.for %i = 0 to 4 iter_args(%f = %maxima) -> (vector<4xf32>) {
-        %s = vector.extract %scores[%i] : vector<4xf32> from vector<4x4xf32>
-        %mine = vector.reduction <maximumf>, %s : vector<4xf32> into f32
+        %mine = affine.for %j = 0 to #thread_keys() iter_args(%so_far = %low) -> (f32) {
+          %s = vector.extract %scores[%i, %j] : f32 from !scores
+          %more = arith.maximumf %so_far, %s : f32
+          affine.yield %more : f32
+        }
         %rows = func.call @row_maximum(%mine) : (f32) -> f32
         %old = vector.extract %maxima[%i] : f32 from vector<4xf32>
         %new = arith.maximumf %old, %rows : f32
@@ -249,21 +265,21 @@ gpu.module @attention_f32_kernels {
       %past = arith.subf %maxima, %shift : vector<4xf32>
       %scale = math.exp %past : vector<4xf32>
       // By key, then row.
-      %exponentials = affine.for %i = 0 to 4 iter_args(%f = %none) -> (vector<4x4xf32>) {
+      %exponentials = affine.for %i = 0 to 4 iter_args(%f = %none_by_key) -> (!by_key) {
         %t = vector.extract %shift[%i] : f32 from vector<4xf32>
-        %g = affine.for %j = 0 to 4 iter_args(%h = %f) -> (vector<4x4xf32>) {
-          %s = vector.extract %scores[%i, %j] : f32 from vector<4x4xf32>
+        %g = affine.for %j = 0 to #thread_keys() iter_args(%h = %f) -> (!by_key) {
+          %s = vector.extract %scores[%i, %j] : f32 from !scores
           %x = arith.subf %s, %t : f32
           %e = math.exp %x : f32
-          %h1 = vector.insert %e, %h[%j, %i] : f32 into vector<4x4xf32>
-          affine.yield %h1 : vector<4x4xf32>
+          %h1 = vector.insert %e, %h[%j, %i] : f32 into !by_key
+          affine.yield %h1 : !by_key
         }
-        affine.yield %g : vector<4x4xf32>
+        affine.yield %g : !by_key
       }
       %scaled_sums = arith.mulf %sums, %scale : vector<4xf32>
-      %new_sums = affine.for %j = 0 to 4 iter_args(%f = %scaled_sums) -> (vector<4xf32>) {
+      %new_sums = affine.for %j = 0 to #thread_keys() iter_args(%f = %scaled_sums) -> (vector<4xf32>) {
         %key = affine.apply affine_map<(w, c, j) -> (w + c + 8 * j)>(%p_key, %lane_col, %j)
-        %e = vector.extract %exponentials[%j] : vector<4xf32> from vector<4x4xf32>
+        %e = vector.extract %exponentials[%j] : vector<4xf32> from !by_key
         vector.store %e, %p[%key, %p_row] {alignment = 16 : i64} : !p_tile, vector<4xf32>
         %f1 = arith.addf %f, %e : vector<4xf32>
         affine.yield %f1 : vector<4xf32>
@@ -279,8 +295,7 @@ gpu.module @attention_f32_kernels {
       nvvm.bar.warp.sync %all_lanes : i32
 
       // Values: rows my_row + i, columns my_depth + 32 j and the three after.
-      %v_key = arith.muli %half, %c32 : index
-      %new_out = affine.for %kk = 0 to 32 step 4 iter_args(%partial = %scaled) -> (vector<4x8xf32>) {
+      %new_out = affine.for %kk = 0 to #half_end() step 4 iter_args(%partial = %scaled) -> (vector<4x8xf32>) {
         %a = affine.for %u = 0 to 4 iter_args(%f = %none) -> (vector<4x4xf32>) {
           %r = affine.apply affine_map<(w, k, u) -> (w + k + u)>(%p_key, %kk, %u)
           %x = vector.load %p[%r, %p_row] {alignment = 16 : i64} : !p_tile, vector<4xf32>
@@ -289,7 +304,7 @@ gpu.module @attention_f32_kernels {
         }
         %b_none = arith.constant dense<0.0> : vector<4x2x4xf32>
         %b = affine.for %u = 0 to 4 iter_args(%f = %b_none) -> (vector<4x2x4xf32>) {
-          %r = affine.apply affine_map<(h, k, u) -> (h + k + u)>(%v_key, %kk, %u)
+          %r = affine.apply affine_map<(h, k, u) -> (h + k + u)>(%half_key, %kk, %u)
           %g = affine.for %j = 0 to 2 iter_args(%h = %f) -> (vector<4x2x4xf32>) {
             %c = affine.apply affine_map<(d, j) -> (d + 32 * j)>(%my_depth, %j)
             %x = vector.load %v[%r, %c] {alignment = 16 : i64} : !k_tile, vector<4xf32>
@@ -306,7 +321,7 @@ gpu.module @attention_f32_kernels {
       scf.yield %new_out, %new_maxima, %new_sums : vector<4x8xf32>, vector<4xf32>, vector<4xf32>
     }
 
-    // The second half of the keys goes through the memory of the keys, which no copy writes any more.
+    // The second half of the keys goes through the memory of keys and values, which no copy writes any more.
     nvgpu.device_async_wait %token {numGroups = 0 : i32}
     gpu.barrier
     %c64 = arith.constant 64 : index
@@ -328,18 +343,16 @@ gpu.module @attention_f32_kernels {
         %x = vector.extract %out[%i] : vector<4xf32> from vector<8x4xf32>
         vector.store %x, %k[%r, %pair_d] {alignment = 16 : i64} : !k_tile, vector<4xf32>
       }
-      %r_maxima = affine.apply affine_map<(r) -> (r + 32)>(%pair_row)
-      vector.store %res#1, %k[%r_maxima, %pair_d] {alignment = 16 : i64} : !k_tile, vector<4xf32>
-      %r_sums = affine.apply affine_map<(r) -> (r + 36)>(%pair_row)
-      vector.store %sums, %k[%r_sums, %pair_d] {alignment = 16 : i64} : !k_tile, vector<4xf32>
+            vector.store %res#1, %v[%pair_row, %pair_d] {alignment = 16 : i64} : !k_tile, vector<4xf32>
+      %r_sums = affine.apply affine_map<(r) -> (r + 4)>(%pair_row)
+      vector.store %sums, %v[%r_sums, %pair_d] {alignment = 16 : i64} : !k_tile, vector<4xf32>
     }
     gpu.barrier
     %is_first = arith.cmpi eq, %half, %c0 : index
     scf.if %is_first {
-      %r_maxima = affine.apply affine_map<(r) -> (r + 32)>(%pair_row)
-      %r_sums = affine.apply affine_map<(r) -> (r + 36)>(%pair_row)
-      %their_maxima = vector.load %k[%r_maxima, %pair_d] {alignment = 16 : i64} : !k_tile, vector<4xf32>
-      %their_sums = vector.load %k[%r_sums, %pair_d] {alignment = 16 : i64} : !k_tile, vector<4xf32>
+            %r_sums = affine.apply affine_map<(r) -> (r + 4)>(%pair_row)
+      %their_maxima = vector.load %v[%pair_row, %pair_d] {alignment = 16 : i64} : !k_tile, vector<4xf32>
+      %their_sums = vector.load %v[%r_sums, %pair_d] {alignment = 16 : i64} : !k_tile, vector<4xf32>
       %maxima = arith.maximumf %res#1, %their_maxima : vector<4xf32>
       %is_low = arith.cmpf oeq, %maxima, %lows : vector<4xf32>
       %shift = arith.select %is_low, %no_sum, %maxima : vector<4xi1>, vector<4xf32>

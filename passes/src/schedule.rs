@@ -238,14 +238,15 @@ pub struct Attention {
 }
 
 /// The table of kernels for several rows, the first row that fits: the elements of queries, keys and values, the precision that it
-/// needs to be allowed, the oldest chip.
-const ATTENTION: [(&str, Precision, u32, Attention); 6] = [
-    ("bf16", Precision::Fp32, 80, Attention { parameters: HALVES_OF_BF16, ..ON_HALVES }),
-    ("f16", Precision::Fp32, 80, Attention { factors: "f16", parameters: HALVES_OF_F16, ..ON_HALVES }),
-    ("f32", Precision::Bf16, 80, ON_HALVES),
-    ("f32", Precision::Tf32, 80, ON_TF32),
-    ("f32", Precision::Fp32, 80, Attention { template: template!("attention_async_f32.mlir"), ..STRICT }),
-    ("f32", Precision::Fp32, 0, STRICT),
+/// needs to be allowed, the oldest chip, and the most keys.
+const ATTENTION: [(&str, Precision, u32, i64, Attention); 7] = [
+    ("bf16", Precision::Fp32, 80, i64::MAX, Attention { parameters: HALVES_OF_BF16, ..ON_HALVES }),
+    ("f16", Precision::Fp32, 80, i64::MAX, Attention { factors: "f16", parameters: HALVES_OF_F16, ..ON_HALVES }),
+    ("f32", Precision::Bf16, 80, i64::MAX, ON_HALVES),
+    ("f32", Precision::Tf32, 80, i64::MAX, ON_TF32),
+    ("f32", Precision::Fp32, 80, 32, Attention { parameters: FEW_KEYS, ..ASYNCHRONOUS }),
+    ("f32", Precision::Fp32, 80, i64::MAX, ASYNCHRONOUS),
+    ("f32", Precision::Fp32, 0, i64::MAX, STRICT),
 ];
 const STRICT: Attention = Attention {
     factors: "f32",
@@ -254,6 +255,20 @@ const STRICT: Attention = Attention {
     converts: false,
     parameters: &[],
 };
+const ASYNCHRONOUS: Attention = Attention { template: template!("attention_async_f32.mlir"), ..STRICT };
+/// Tiles of 32 keys, so that each half of a block has some.
+const FEW_KEYS: &[(&str, &str)] = &[
+    ("#tile_keys", "32 : index"),
+    ("#half_keys", "16 : index"),
+    ("#half_end", "affine_map<() -> (16)>"),
+    ("#thread_keys", "affine_map<() -> (2)>"),
+    ("#copies", "affine_map<() -> (4)>"),
+    ("!k_tile", "memref<32x64xf32, #gpu.address_space<workgroup>>"),
+    ("!p_tile", "memref<64x16xf32, #gpu.address_space<workgroup>>"),
+    ("!k_part", "vector<2x4xf32>"),
+    ("!scores", "vector<4x2xf32>"),
+    ("!by_key", "vector<2x4xf32>"),
+];
 const ON_TF32: Attention =
     Attention { factors: "tf32", template: template!("attention_tf32.mlir"), on_tensor_cores: true, ..STRICT };
 const ON_HALVES: Attention =
@@ -268,10 +283,12 @@ const HALVES_OF_F16: &[(&str, &str)] = &[
     ("#two_bytes", "4 : i64"),
 ];
 
-/// The kernel for a softmax of several rows between two products of these elements.
-pub fn attention(chip: u32, element: &str, precision: Precision) -> Option<Attention> {
-    let fits = |row: &&(&str, Precision, u32, Attention)| row.0 == element && row.1 <= precision && chip >= row.2;
-    ATTENTION.iter().find(fits).map(|row| row.3)
+/// The kernel for a softmax of several rows over so many keys between two products of these elements.
+pub fn attention(chip: u32, element: &str, precision: Precision, keys: i64) -> Option<Attention> {
+    let fits = |row: &&(&str, Precision, u32, i64, Attention)| {
+        row.0 == element && row.1 <= precision && chip >= row.2 && keys <= row.3
+    };
+    ATTENTION.iter().find(fits).map(|row| row.4)
 }
 
 /// The same for one row a batch, of f32.

@@ -62,10 +62,10 @@ fn run(cx: &PassCx, module: Op) -> PassResult {
     let mut kernels = Kernels::default();
     let mut workspaces = Workspaces::default();
     let chosen = |chain: Chain| {
-        let [_, m, ..] = chain.size;
+        let [_, m, n, _] = chain.size;
         let precision = if m < LEAST_ROUNDED_ROWS { Precision::Fp32 } else { precision };
         let one_row = (m == 1 && chain.element == "f32").then_some(ATTENTION_ROW);
-        let kernel = one_row.or_else(|| attention(chip, &chain.element, precision).filter(|_| m > 1))?;
+        let kernel = one_row.or_else(|| attention(chip, &chain.element, precision, n).filter(|_| m > 1))?;
         Some((if kernel.factors == "bf16" { chain.rounded() } else { chain }, kernel))
     };
     while let Some((chain, kernel)) = chains(module).find_map(chosen) {
