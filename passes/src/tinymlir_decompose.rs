@@ -3,7 +3,8 @@
 //! TOSA and the shape dialect go through upstream's conversions; softmax, Winograd operations, pack and unpack through their
 //! own decompositions, which no upstream pass offers. `tensor.gather` becomes a `tensor.generate` that reads one element,
 //! `tensor.scatter` loops that write one, since nothing upstream bufferizes them. Buffers whose layout is no strides get the
-//! shape that they have in memory, and an atomic product becomes a loop. What goes in and out of a global of ml_program is copied. Runs first in the optimize stage, and again
+//! shape that they have in memory, and an atomic product becomes a loop. What goes in and out of a global of ml_program is copied.
+//! Affine loops that carry tensors become scf's, which upstream bufferizes. Runs first in the optimize stage, and again
 //! before bufferization for modules that skip it; it finds nothing then. It refuses TOSA that has no conversion, is of unknown
 //! rank or slices past the end, a pack or unpack that upstream cannot
 //! lower, a softmax of anything but tensors of floats, and Winograd operations on anything but f32: upstream writes their
@@ -66,6 +67,12 @@ fn run(cx: &PassCx, module: Op) -> PassResult {
     }
     if dialects.iter().any(|name| name.starts_with("shape.")) {
         cx.run_pipeline(SHAPE, module)?;
+    }
+    for function in module.find(&["func.func"]) {
+        let over_tensors = |op: &Op| op.results().iter().any(|value| value.ty().is_tensor());
+        if function.find(&["affine.for", "affine.if", "affine.parallel"]).iter().any(over_tensors) {
+            cx.run_pipeline("lower-affine", function)?;
+        }
     }
     buffers::normalize_layouts(cx, module)?;
     for op in module.find(&["memref.atomic_rmw", "memref.generic_atomic_rmw"]) {

@@ -114,7 +114,12 @@ fn adopt(cx: &PassCx, module: Op, holder: Op, kernels: &mut HashMap<(String, Str
     let shared = SharedMemory::of(holder);
     for (function, old) in found {
         let (symbol, is_kernel) = (function.symbol().unwrap_or_default(), is_kernel(function));
-        Rewriter::new(cx, module, holder, function, &shared.offsets).run()?;
+        let rewritten = Rewriter::new(cx, module, holder, function, &shared.offsets).run();
+        if rewritten.is_err() {
+            // What is refused stays where it is, and so do calls of the runtime that are built already.
+            cx.check(function, declare_called(holder, RUNTIME))?;
+        }
+        rewritten?;
         make_private(function);
         if is_kernel {
             let entry = cx.check(function, define_entry(module, function, &symbol))?;

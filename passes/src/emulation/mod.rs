@@ -265,6 +265,14 @@ impl<'a> Rewriter<'a> {
             let defined = self.holder.lookup(&callee).is_some_and(|f| !f.blocks(0).is_empty());
             return if defined { Ok(()) } else { self.refuse(op, &format!("nothing defines @{callee}")) };
         };
+        if let "sincos" | "sincosf" = function {
+            let declaration = format!("llvm.func @{function}({types})");
+            self.cx.check(op, self.module.declare(&declaration))?;
+            let text = format!("llvm.call @{function}({}) : ({types}) -> ()", percent(&names));
+            self.cx.check(op, op.build_before(&inputs, &declaration, &text))?;
+            op.erase();
+            return Ok(());
+        }
         let results: Vec<Type> = op.results().into_iter().map(|r| r.ty()).collect();
         let Some(ty) = results.first() else { return self.refuse(op, &format!("@{callee} has no counterpart here")) };
         let text = match function {

@@ -5,9 +5,10 @@ use anyhow::{Result, ensure};
 use tinymlir::frontend::{Function, Graph, Value};
 
 impl Program {
-    /// The function that the frontend makes of it. Fails when the frontend refuses, or finds other types than
-    /// [`Op::infer`].
+    /// The function that the frontend makes of it, whatever its spellings. Fails when it has forms, when the frontend refuses, or
+    /// finds other types than [`Op::infer`].
     pub fn build(&self, name: &str) -> Result<Function> {
+        ensure!(!self.steps.iter().any(|op| matches!(op, Op::Form(..))), "the program has forms (write its text)");
         let graph = Graph::new();
         let mut values: Vec<Value> = Vec::new();
         for (id, op) in self.steps.iter().enumerate() {
