@@ -81,18 +81,20 @@ bool tmLinalgFuse(MlirOperation root) {
       rewriter.eraseOp(*named);
     }
   }
-  // A producer that asserts outlives its fusion, since it has effects; its assertions went along. Marked here, so that only
-  // what lost its uses by fusion is erased.
-  constexpr StringLiteral used("tinymlir.used");
+  // A producer that asserts outlives its fusion, since it has effects; its assertions went along. What nothing used before is
+  // marked here, so that only what lost its uses by fusion is erased, also where fusion made it.
+  constexpr StringLiteral unused("tinymlir.unused");
   op->walk([&](linalg::GenericOp generic) {
-    if (!generic->use_empty() && !generic.getBody()->getOps<cf::AssertOp>().empty())
-      generic->setDiscardableAttr(used, UnitAttr::get(context));
+    if (generic->use_empty())
+      generic->setDiscardableAttr(unused, UnitAttr::get(context));
   });
   RewritePatternSet patterns(context);
   // Upstream's choice (a producer with one use), but a contraction takes part on neither side.
   linalg::ControlFusionFn control = [](OpOperand *fused) {
     Operation *producer = fused->get().getDefiningOp();
-    return producer && producer->hasOneUse() && !isContraction(producer) && !isContraction(fused->getOwner());
+    // Into what nothing uses, nothing is fused: the operation that it would become could not be told from one that lost its uses.
+    return producer && producer->hasOneUse() && !isContraction(producer) && !isContraction(fused->getOwner()) &&
+           !fused->getOwner()->use_empty();
   };
   // Of the operations with a name none is turned into a generic to let a reshape through.
   linalg::ControlFusionFn controlReshapes = [](OpOperand *fused) {
@@ -118,7 +120,7 @@ bool tmLinalgFuse(MlirOperation root) {
   config.setUseTopDownTraversal(true);
   (void)applyPatternsGreedily(op, std::move(patterns), config); // stopping at the iteration limit is no error
   op->walk([&](linalg::GenericOp generic) {
-    if (generic->removeDiscardableAttr(used) && generic->use_empty())
+    if (!generic->removeDiscardableAttr(unused) && generic->use_empty() && generic->getNumResults() != 0)
       rewriter.eraseOp(generic);
   });
   return true;

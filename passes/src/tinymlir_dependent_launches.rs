@@ -2,7 +2,8 @@
 //!
 //! A kernel announces at once that its successor may start (`griddepcontrol.launch_dependents`), unless one of its successors
 //! has blocks with much workgroup memory, such as tiles of a product: those that start early are crowded on the
-//! multiprocessors that the predecessor leaves free, and stay there. Every kernel waits until its predecessor is complete and its writes are visible (`griddepcontrol.wait`). The start of a kernel, and the loads that stand
+//! multiprocessors that the predecessor leaves free, and stay there. Blocks with so much that each has a multiprocessor to itself
+//! cannot be crowded. Every kernel waits until its predecessor is complete and its writes are visible (`griddepcontrol.wait`). The start of a kernel, and the loads that stand
 //! before its wait, then cost nothing. The symbol `tinymlir_dependent_launches` in the gpu.module tells the runtime, which
 //! launches such kernels early only directly behind another kernel.
 //!
@@ -40,6 +41,8 @@ pub static PASS: Pass = Pass {
 const FIRST_CHIP: u32 = 90;
 /// Bytes of workgroup memory, elements counted as four each.
 const LARGE_BLOCK: i64 = 16 * 1024;
+/// Bytes of workgroup memory of which no two blocks fit on a multiprocessor: half of an sm_90's 227 KB.
+const WHOLE_PROCESSOR: i64 = 114 * 1024;
 const WAIT: &str = "nvvm.griddepcontrol";
 const SYMBOL: &str = "tinymlir_dependent_launches";
 
@@ -112,8 +115,15 @@ fn before_large_blocks(module: Op) -> HashSet<(String, String)> {
         kernels.filter_map(|k| Some((k.parent_named("gpu.module")?.symbol()?, k.symbol()?))).collect();
     let launches: Vec<Op> = module.find(&["gpu.launch_func"]);
     let pairs = launches.windows(2).filter(|pair| pair[0].block() == pair[1].block());
-    let before = pairs.filter(|pair| launched(pair[1]).is_some_and(|k| large.contains(&k)));
+    let before = pairs.filter(|pair| launched(pair[1]).is_some_and(|k| large.contains(&k)) && !is_alone(pair[1]));
     before.filter_map(|pair| launched(pair[0])).collect()
+}
+
+/// Whether a block of a launch has a multiprocessor to itself, by the dynamic workgroup memory that it asks for.
+fn is_alone(launch: Op) -> bool {
+    // It stands before the kernel's own operands, and sizes of grid and block are indices.
+    let asked = launch.operands().into_iter().find(|v| v.ty().is("i32"));
+    asked.and_then(|v| v.constant()).is_some_and(|bytes| bytes > WHOLE_PROCESSOR)
 }
 
 /// What a kernel's operations may do before its wait.
@@ -154,6 +164,10 @@ impl Reads {
                 | "memref.extract_strided_metadata"
                 | "memref.memory_space_cast" => true,
                 "ub.poison" => true,
+                // Barriers and other workgroup memory of the block's own.
+                "nvgpu.mbarrier.create" | "nvgpu.mbarrier.init" | "nvvm.fence.mbarrier.init" => true,
+                "gpu.dynamic_shared_memory" | "memref.extract_aligned_pointer_as_index" => true,
+                "llvm.alloca" | "llvm.mlir.constant" | "llvm.mlir.zero" | "builtin.unrealized_conversion_cast" => true,
                 _ => {
                     let computes = ["arith.", "math.", "vector."].iter().any(|dialect| name.starts_with(dialect));
                     computes && !inner.operands().iter().any(|v| v.ty().is_memref())

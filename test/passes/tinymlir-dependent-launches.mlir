@@ -101,6 +101,25 @@ module attributes {gpu.container_module} {
       %s = gpu.dynamic_shared_memory : memref<?xi8, #gpu.address_space<workgroup>>
       gpu.return
     }
+    // Blocks that have a multiprocessor each cannot be crowded; what they set up of their own workgroup memory precedes the wait.
+    // CHECK-LABEL: gpu.func @before_alone
+    // CHECK:         nvvm.griddepcontrol{{ +}}launch_dependents
+    // CHECK-LABEL: gpu.func @alone
+    // CHECK:         nvgpu.mbarrier.init
+    // CHECK:         nvvm.griddepcontrol{{ +}}wait
+    // CHECK:         memref.store
+    gpu.func @before_alone() kernel {
+      gpu.return
+    }
+    gpu.func @alone(%x: memref<32xf32>) kernel {
+      %c0 = arith.constant 0 : index
+      %zero = arith.constant 0.0 : f32
+      %s = gpu.dynamic_shared_memory : memref<?xi8, #gpu.address_space<workgroup>>
+      %b = nvgpu.mbarrier.create -> !nvgpu.mbarrier.group<memorySpace = #gpu.address_space<workgroup>>
+      nvgpu.mbarrier.init %b[%c0], %c0 : !nvgpu.mbarrier.group<memorySpace = #gpu.address_space<workgroup>>
+      memref.store %zero, %x[%c0] : memref<32xf32>
+      gpu.return
+    }
     // CHECK: memref.global @tinymlir_dependent_launches
     // CHECK-NOT: @tinymlir_dependent_launches
   }
@@ -140,6 +159,11 @@ module attributes {gpu.container_module} {
     %bytes = arith.constant 65536 : i32
     gpu.launch_func @kernels::@before_dynamic blocks in (%c1, %c1, %c1) threads in (%c1, %c1, %c1)
     gpu.launch_func @kernels::@dynamic blocks in (%c1, %c1, %c1) threads in (%c1, %c1, %c1) dynamic_shared_memory_size %bytes
+    %most = arith.constant 200000 : i32
+    %x = memref.alloc() : memref<32xf32>
+    gpu.launch_func @kernels::@before_alone blocks in (%c1, %c1, %c1) threads in (%c1, %c1, %c1)
+    gpu.launch_func @kernels::@alone blocks in (%c1, %c1, %c1) threads in (%c1, %c1, %c1) dynamic_shared_memory_size %most args(%x : memref<32xf32>)
+    memref.dealloc %x : memref<32xf32>
     return
   }
   func.func @copies(%w: memref<32xf32>, %x: memref<32xf32>, %y: memref<32xf32>) {

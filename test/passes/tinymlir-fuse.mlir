@@ -143,3 +143,45 @@ func.func @reshapes(%a: tensor<2x3x8xf32>, %b: tensor<8x16xf32>) -> tensor<2x3x1
   } -> tensor<2x3x16xf32>
   return %s : tensor<2x3x16xf32>
 }
+
+// -----
+
+// The same through what extends the rows; a check whose result nothing uses stays.
+// CHECK-LABEL: func.func @gather_extend_add(
+// CHECK-COUNT-2: cf.assert
+// CHECK-NOT:     cf.assert
+// CHECK:         return
+#row = affine_map<(d0, d1) -> (d0)>
+#id = affine_map<(d0, d1) -> (d0, d1)>
+func.func @gather_extend_add(%table: tensor<9x4xbf16>, %ids: tensor<2xi32>, %x: tensor<2x4xf32>) -> tensor<2x4xf32> {
+  %narrow = tensor.empty() : tensor<2x4xbf16>
+  %e = tensor.empty() : tensor<2x4xf32>
+  %rows = linalg.generic {indexing_maps = [#row, #id], iterator_types = ["parallel", "parallel"]} ins(%ids : tensor<2xi32>) outs(%narrow : tensor<2x4xbf16>) {
+  ^bb0(%in: i32, %out: bf16):
+    %i = arith.index_cast %in : i32 to index
+    %n = arith.constant 9 : index
+    %valid = arith.cmpi ult, %i, %n : index
+    cf.assert %valid, "out of range"
+    %j = linalg.index 1 : index
+    %v = tensor.extract %table[%i, %j] : tensor<9x4xbf16>
+    linalg.yield %v : bf16
+  } -> tensor<2x4xbf16>
+  %wide = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]} ins(%rows : tensor<2x4xbf16>) outs(%e : tensor<2x4xf32>) {
+  ^bb0(%a: bf16, %out: f32):
+    %w = arith.extf %a : bf16 to f32
+    linalg.yield %w : f32
+  } -> tensor<2x4xf32>
+  %sum = linalg.generic {indexing_maps = [#id, #id, #id], iterator_types = ["parallel", "parallel"]} ins(%wide, %x : tensor<2x4xf32>, tensor<2x4xf32>) outs(%e : tensor<2x4xf32>) {
+  ^bb0(%a: f32, %b: f32, %out: f32):
+    %s = arith.addf %a, %b : f32
+    linalg.yield %s : f32
+  } -> tensor<2x4xf32>
+  %check = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]} ins(%x : tensor<2x4xf32>) outs(%e : tensor<2x4xf32>) {
+  ^bb0(%a: f32, %out: f32):
+    %zero = arith.constant 0.0 : f32
+    %positive = arith.cmpf oge, %a, %zero : f32
+    cf.assert %positive, "negative"
+    linalg.yield %a : f32
+  } -> tensor<2x4xf32>
+  return %sum : tensor<2x4xf32>
+}
