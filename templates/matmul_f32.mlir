@@ -71,7 +71,18 @@ gpu.module @matmul_f32_kernels {
     return %e : vector<4xf32>
   }
 
-  gpu.func @matmul_f32(%A: !view, %B: !b_view, %C: !out, %X: !view, %Y: !view, %splits: index, %chunk: index)
+  // What else is done with four elements of C, by row, group of columns and place in that.
+  // +functions
+  func.func private @also(%value: vector<4xf32>, %row: index, %group: index, %place: index
+      // +operands
+      ) {
+    // +also
+    return
+  }
+
+  gpu.func @matmul_f32(%A: !view, %B: !b_view, %C: !out, %X: !view, %Y: !view, %splits: index, %chunk: index
+      // +operands
+      )
       workgroup(%a_ring: !a_ring {llvm.align = 16 : i64}, %b_ring: !b_ring {llvm.align = 16 : i64})
       kernel attributes {known_block_size = array<i32: 128, 1, 1>, nvvm.minctasm = #blocks} {
     %c0 = arith.constant 0 : index
@@ -276,6 +287,11 @@ gpu.module @matmul_f32_kernels {
             affine.yield %d1 : vector<4xf32>
           }
           vector.store %done, %C[%slab, %r, %q_group, %q_place] {alignment = 16 : i64} : !out, vector<4xf32>
+          func.call @also(%done, %r, %q_group, %q_place
+            // +names
+            ) : (vector<4xf32>, index, index, index
+            // +types
+            ) -> ()
         }
       }
     }
@@ -284,8 +300,9 @@ gpu.module @matmul_f32_kernels {
 }
 
 // Launches the kernel: `splits` splits of K, each of `chunk` elements, a multiple of 16.
-func.func private @matmul(%A: !view, %B: !b_view, %C: !out, %X: !view, %Y: !view, %splits: index, %chunk: index)
-    attributes {tinymlir.kernel} {
+func.func private @matmul(%A: !view, %B: !b_view, %C: !out, %X: !view, %Y: !view, %splits: index, %chunk: index
+    // +operands
+    ) attributes {tinymlir.kernel} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c2 = arith.constant 2 : index
@@ -301,7 +318,9 @@ func.func private @matmul(%A: !view, %B: !b_view, %C: !out, %X: !view, %Y: !view
   %slabs = arith.muli %batches, %splits : index
   %blocks = arith.muli %tiles, %slabs : index
   gpu.launch_func @matmul_f32_kernels::@matmul_f32 blocks in (%blocks, %c1, %c1) threads in (%t, %c1, %c1)
-    args(%A : !view, %B : !b_view, %C : !out, %X : !view, %Y : !view, %splits : index, %chunk : index)
+    args(%A : !view, %B : !b_view, %C : !out, %X : !view, %Y : !view, %splits : index, %chunk : index
+      // +operands
+      )
   return
 }
 }

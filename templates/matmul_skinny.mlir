@@ -3,10 +3,10 @@
 // Any K and any strides of A, C, X and Y. N, the strides and the offsets of B are multiples of 4 elements and B is
 // aligned to four elements. Elements of B may be narrower than f32: @widen makes f32 of them, in registers.
 //
-// Bound by reading B once. A block of 512 threads makes 16 columns of all rows and sums all of K: four neighbouring
-// threads read 16 elements of a row of B, and the 128 groups of four take every 128th row, six of them at once (more of
-// narrow elements, so that as many bytes are on their way). Warps sum by shuffles, the block through workgroup memory,
-// always in the same order.
+// Bound by reading B once. A block of 512 threads makes 16 columns of all rows, or 8 where that makes too few blocks, and
+// sums all of K: four neighbouring threads read 16 elements of a row of B, and the 128 groups of four take every 128th row,
+// six of them at once (more of narrow elements, so that as many bytes are on their way). Warps sum by shuffles, the block
+// through workgroup memory, always in the same order.
 //
 // CHECK: gpu.func @matmul_skinny(
 // CHECK: func.func private @matmul(
@@ -16,7 +16,14 @@
 !sums = vector<1x4xf32>
 !warp_sums = memref<16x1x16xf32, #gpu.address_space<workgroup>>
 #accumulate = true
-// What four elements of B are in memory, and how many rows of it a thread reads at once: #step is 128 times as many.
+// The columns of a block, the threads that read a row of them, the groups of so many threads, the shuffles that sum up a
+// warp's groups, and the rows of B that a group takes.
+#columns = 16 : index
+#fours = 4 : index
+#groups = 128 : index
+#rounds = 3 : index
+#row_of = affine_map<(k, u) -> (k + 128 * u)>
+// What four elements of B are in memory, and how many rows of it a thread reads at once: #step is #groups times as many.
 !b_part = vector<4xf32>
 #b_align = 16 : i64
 !b_rows = vector<6x4xf32>
@@ -38,8 +45,6 @@
 !out = memref<?x?x?x?xf32, strided<[?, ?, ?, ?], offset: ?>>
 
 !global = memref<?x?x?xf32, strided<[?, ?, 1], offset: ?>, #gpu.address_space<global>>
-#columns = 16 : index
-#groups = 128 : index
 #warps = 16 : index
 #threads = 512 : index
 
@@ -56,12 +61,12 @@ gpu.module @matmul_skinny_kernels {
     return %e : vector<4xf32>
   }
 
-  // Rows k1, k1 + 128, ... of B at the thread's columns; past the last row that one again.
+  // Rows k1, k1 + #groups, ... of B at the thread's columns; past the last row that one again.
   func.func private @load(%b: !global, %batch: index, %k1: index, %last_k: index, %col: index) -> !b_rows {
     %at_once = arith.constant #at_once
     %none = ub.poison : !b_rows
     %rows = affine.for %u = 0 to %at_once iter_args(%f = %none) -> (!b_rows) {
-      %r_any = affine.apply affine_map<(k, u) -> (k + 128 * u)>(%k1, %u)
+      %r_any = affine.apply #row_of(%k1, %u)
       %r_safe = arith.minui %r_any, %last_k : index
       %exact = arith.constant #exact
       %r = arith.select %exact, %r_any, %r_safe : index
@@ -80,7 +85,7 @@ gpu.module @matmul_skinny_kernels {
     %last_k = arith.subi %k, %c1 : index
     %at_once = arith.constant #at_once
     %next = affine.for %u = 0 to %at_once iter_args(%s = %sums) -> (!sums) {
-      %r_any = affine.apply affine_map<(k, u) -> (k + 128 * u)>(%k1, %u)
+      %r_any = affine.apply #row_of(%k1, %u)
       %inside = arith.cmpi ult, %r_any, %k : index
       %r_safe = arith.minui %r_any, %last_k : index
       %exact = arith.constant #exact
@@ -119,8 +124,8 @@ gpu.module @matmul_skinny_kernels {
     // +prologue
     return
   }
-  // What else is done with an element of C of the only row.
-  func.func private @also(%value: f32, %column: index
+  // What else is done with an element of C, of which the column is also known by its group and its place in that.
+  func.func private @also(%value: f32, %row: index, %group: index, %place: index, %column: index
       // +operands
       ) {
     // +also
@@ -139,7 +144,7 @@ gpu.module @matmul_skinny_kernels {
     %c4 = arith.constant 4 : index
     %c32 = arith.constant 32 : index
     %columns = arith.constant #columns
-    %groups = arith.constant #groups
+    %fours = arith.constant #fours
     %step = arith.constant #step
     %rows = arith.constant #rows
     %warps = arith.constant #warps
@@ -156,11 +161,11 @@ gpu.module @matmul_skinny_kernels {
     %tid = gpu.thread_id x upper_bound 512
     %warp = arith.divui %tid, %c32 : index
     %lane = arith.remui %tid, %c32 : index
-    %quad = arith.remui %tid, %c4 : index
-    %group = arith.divui %tid, %c4 : index
-    %quad_col = arith.muli %quad, %c4 : index
+    %four = arith.remui %tid, %fours : index
+    %group = arith.divui %tid, %fours : index
+    %four_col = arith.muli %four, %c4 : index
     // Past the last column or row something valid is loaded that does not count.
-    %col_any = arith.addi %col0, %quad_col : index
+    %col_any = arith.addi %col0, %four_col : index
     %last_col = arith.subi %n, %c4 : index
     %col = arith.minui %col_any, %last_col : index
     %last_k = arith.subi %k, %c1 : index
@@ -169,7 +174,27 @@ gpu.module @matmul_skinny_kernels {
     // The rows of the first step may be on their way before the kernel's predecessor ends, if B is constant.
     %none = arith.constant dense<0.0> : !sums
     %first_rows = func.call @load(%b, %batch, %group, %last_k, %col) : (!global, index, index, index, index) -> !b_rows
+    // Keeps these loads in flight together and in front: without it they sink to their uses.
     nvvm.bar.warp.sync %all_lanes : i32
+    // What the epilogue reads at the thread's element of C is on its way early, too.
+    %r = arith.divui %tid, %columns : index
+    %place = arith.remui %tid, %columns : index
+    %q = arith.addi %col0, %place : index
+    %r_in = arith.cmpi ult, %r, %rows : index
+    %q_in = arith.cmpi ult, %q, %n : index
+    %in = arith.andi %r_in, %q_in : i1
+    %x = scf.if %in -> (f32) {
+      %v = memref.load %X[%batch, %r, %q] : !extra
+      scf.yield %v : f32
+    } else {
+      scf.yield %zero : f32
+    }
+    %y = scf.if %in -> (f32) {
+      %v = memref.load %Y[%batch, %r, %q] : !extra
+      scf.yield %v : f32
+    } else {
+      scf.yield %zero : f32
+    }
     %staged = arith.constant #staged
     scf.if %staged {
       affine.for %m = 0 to %rows {
@@ -185,40 +210,33 @@ gpu.module @matmul_skinny_kernels {
       %next = func.call @multiply(%A, %stage, %batch, %k1, %k, %b_rows, %partial) : (!a_view, !stage, index, index, index, !b_rows, !sums) -> !sums
       %next_k1 = arith.addi %k0, %group : index
       %next_rows = func.call @load(%b, %batch, %next_k1, %last_k, %col) : (!global, index, index, index, index) -> !b_rows
-      // Keeps these loads in flight together: without it they sink to their uses.
       nvvm.bar.warp.sync %all_lanes : i32
       scf.yield %next, %next_rows, %next_k1 : !sums, !b_rows, index
     }
     %sums = func.call @multiply(%A, %stage, %batch, %past#2, %k, %past#1, %past#0) : (!a_view, !stage, index, index, index, !b_rows, !sums) -> !sums
 
-    // The eight groups of a warp meet by shuffles: lanes that differ in bits 2, 3 and 4.
+    // The groups of a warp meet by shuffles: lanes that differ in bit 4, in bit 3, and so on.
     %width = arith.constant 32 : i32
     %far = arith.constant 16 : i32
-    %mid = arith.constant 8 : i32
-    %near = arith.constant 4 : i32
-    %is_first = arith.cmpi ult, %lane, %c4 : index
+    %is_first = arith.cmpi ult, %lane, %fours : index
+    %rounds = arith.constant #rounds
     affine.for %m = 0 to %rows {
       affine.for %e = 0 to 4 {
-        %v0 = vector.extract %sums[%m, %e] : f32 from !sums
-        %p0, %ok0 = gpu.shuffle xor %v0, %far, %width : f32
-        %v1 = arith.addf %v0, %p0 : f32
-        %p1, %ok1 = gpu.shuffle xor %v1, %mid, %width : f32
-        %v2 = arith.addf %v1, %p1 : f32
-        %p2, %ok2 = gpu.shuffle xor %v2, %near, %width : f32
-        %v3 = arith.addf %v2, %p2 : f32
-        %place = arith.addi %quad_col, %e : index
+        %own = vector.extract %sums[%m, %e] : f32 from !sums
+        %all = affine.for %round = 0 to %rounds iter_args(%v = %own) -> (f32) {
+          %nearer = arith.index_cast %round : index to i32
+          %distance = arith.shrui %far, %nearer : i32
+          %other, %ok = gpu.shuffle xor %v, %distance, %width : f32
+          %both = arith.addf %v, %other : f32
+          affine.yield %both : f32
+        }
+        %to = arith.addi %four_col, %e : index
         scf.if %is_first {
-          memref.store %v3, %warp_sums[%warp, %m, %place] : !warp_sums
+          memref.store %all, %warp_sums[%warp, %m, %to] : !warp_sums
         }
       }
     }
     gpu.barrier
-    %r = arith.divui %tid, %columns : index
-    %place = arith.remui %tid, %columns : index
-    %q = arith.addi %col0, %place : index
-    %r_in = arith.cmpi ult, %r, %rows : index
-    %q_in = arith.cmpi ult, %q, %n : index
-    %in = arith.andi %r_in, %q_in : i1
     scf.if %in {
       %sum = affine.for %w = 0 to %warps iter_args(%t = %zero) -> (f32) {
         %v = memref.load %warp_sums[%w, %r, %place] : !warp_sums
@@ -236,13 +254,11 @@ gpu.module @matmul_skinny_kernels {
       } else {
         scf.yield %sum : f32
       }
-      %x = memref.load %X[%batch, %r, %q] : !extra
-      %y = memref.load %Y[%batch, %r, %q] : !extra
       %e = func.call @epilogue(%s, %x, %y) : (f32, f32, f32) -> f32
       memref.store %e, %C[%batch, %r, %q_group, %q_place] : !out
-      func.call @also(%e, %q
+      func.call @also(%e, %r, %q_group, %q_place, %q
         // +names
-        ) : (f32, index
+        ) : (f32, index, index, index, index
         // +types
         ) -> ()
     }

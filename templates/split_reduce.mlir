@@ -13,6 +13,9 @@
 !out = memref<?x?x?x?xf32, strided<[?, ?, ?, ?], offset: ?>>
 !view = memref<?x?x?xf32, strided<[?, ?, 1], offset: ?>>
 #threads = 256 : index
+// How many slabs are on their way together.
+#at_once = 8 : index
+!some = vector<8xf32>
 
 module attributes {gpu.container_module} {
 gpu.module @split_reduce_kernels {
@@ -21,7 +24,18 @@ gpu.module @split_reduce_kernels {
     return %sum : f32
   }
 
-  gpu.func @split_reduce(%P: !slabs, %C: !out, %X: !view, %Y: !view)
+  // What else is done with an element of C, by row, group of columns and place in that.
+  // +functions
+  func.func private @also(%value: f32, %row: index, %group: index, %place: index
+      // +operands
+      ) {
+    // +also
+    return
+  }
+
+  gpu.func @split_reduce(%P: !slabs, %C: !out, %X: !view, %Y: !view
+      // +operands
+      )
       kernel attributes {known_block_size = array<i32: 256, 1, 1>} {
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index
@@ -44,9 +58,26 @@ gpu.module @split_reduce_kernels {
     %batch = arith.divui %rows, %m : index
     %in = arith.cmpi ult, %batch, %batches : index
     scf.if %in {
-      %sum = scf.for %s = %c0 to %splits step %c1 iter_args(%partial = %zero) -> (f32) {
-        %v = memref.load %P[%batch, %s, %r, %q] : !slabs
-        %next = arith.addf %partial, %v : f32
+      %last = arith.subi %splits, %c1 : index
+      %at_once = arith.constant #at_once
+      %sum = scf.for %s0 = %c0 to %splits step %at_once iter_args(%partial = %zero) -> (f32) {
+        // Past the last slab that one again, which does not count.
+        %none = ub.poison : !some
+        %some = affine.for %u = 0 to %at_once iter_args(%f = %none) -> (!some) {
+          %s_any = arith.addi %s0, %u : index
+          %s = arith.minui %s_any, %last : index
+          %v = memref.load %P[%batch, %s, %r, %q] : !slabs
+          %f1 = vector.insert %v, %f[%u] : f32 into !some
+          affine.yield %f1 : !some
+        }
+        %next = affine.for %u = 0 to %at_once iter_args(%sofar = %partial) -> (f32) {
+          %s = arith.addi %s0, %u : index
+          %s_in = arith.cmpi ult, %s, %splits : index
+          %v = vector.extract %some[%u] : f32 from !some
+          %t1 = arith.addf %sofar, %v : f32
+          %t2 = arith.select %s_in, %t1, %sofar : f32
+          affine.yield %t2 : f32
+        }
         scf.yield %next : f32
       }
       %q_group = arith.divui %q, %width : index
@@ -63,12 +94,19 @@ gpu.module @split_reduce_kernels {
       %y = memref.load %Y[%batch, %r, %q] : !view
       %e = func.call @epilogue(%s, %x, %y) : (f32, f32, f32) -> f32
       memref.store %e, %C[%batch, %r, %q_group, %q_place] : !out
+      func.call @also(%e, %r, %q_group, %q_place
+        // +names
+        ) : (f32, index, index, index
+        // +types
+        ) -> ()
     }
     gpu.return
   }
 }
 
-func.func private @reduce(%P: !slabs, %C: !out, %X: !view, %Y: !view) attributes {tinymlir.kernel} {
+func.func private @reduce(%P: !slabs, %C: !out, %X: !view, %Y: !view
+    // +operands
+    ) attributes {tinymlir.kernel} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c2 = arith.constant 2 : index
@@ -81,7 +119,9 @@ func.func private @reduce(%P: !slabs, %C: !out, %X: !view, %Y: !view) attributes
   %all = arith.muli %area, %batches : index
   %blocks = arith.ceildivui %all, %t : index
   gpu.launch_func @split_reduce_kernels::@split_reduce blocks in (%blocks, %c1, %c1) threads in (%t, %c1, %c1)
-    args(%P : !slabs, %C : !out, %X : !view, %Y : !view)
+    args(%P : !slabs, %C : !out, %X : !view, %Y : !view
+      // +operands
+      )
   return
 }
 }

@@ -30,24 +30,6 @@ pub fn group(element: &str, layout: Layout, kind: Kind) -> i64 {
     }
 }
 
-/// How many rows of B a thread of `matmul_skinny` reads at once: as many bytes of them for every type where K has them, and
-/// so many that K is a multiple of the step, if there is such a number.
-fn at_once(element: &str, k: i64) -> i64 {
-    const GROUPS: i64 = 128;
-    if element == "f32" {
-        return 6;
-    }
-    let most = 12;
-    let exact = (8..=most).rev().find(|n| k % (GROUPS * n) == 0);
-    let steps = (k + GROUPS * most - 1) / (GROUPS * most);
-    exact.unwrap_or((k + GROUPS * steps - 1) / (GROUPS * steps))
-}
-
-/// How many rows of B the blocks of `matmul_skinny` read at once.
-pub fn step(element: &str, k: i64) -> i64 {
-    128 * at_once(element, k)
-}
-
 /// The parameters of a template of products that follow from the element type of B: none for f32, which is their default.
 pub fn parameters(element: &str, layout: Layout, kind: Kind, k: i64) -> Vec<(&'static str, String)> {
     if element == "f32" {
@@ -58,16 +40,7 @@ pub fn parameters(element: &str, layout: Layout, kind: Kind, k: i64) -> Vec<(&'s
     let rows = |space: &str| format!("memref<?x?x?x{element}, strided<[?, ?, 1], offset: ?>{space}>");
     let (global, workgroup) = (", #gpu.address_space<global>", "#gpu.address_space<workgroup>");
     match (layout, kind) {
-        (Layout::AlongN, Kind::Skinny) => {
-            let rows = at_once(element, k);
-            vec![
-                ("!b_part", format!("vector<4x{element}>")),
-                ("#b_align", align(4)),
-                ("!b_rows", format!("vector<{rows}x4x{element}>")),
-                ("#at_once", index(rows)),
-                ("#step", index(step(element, k))),
-            ]
-        }
+        (Layout::AlongN, Kind::Skinny) => vec![("!b_part", format!("vector<4x{element}>")), ("#b_align", align(4))],
         (Layout::AlongK, Kind::Skinny) => vec![
             ("!b_view", rows("")),
             ("!b_global", rows(global)),
@@ -174,16 +147,4 @@ fn mantissas(count: i64) -> String {
          %offset = arith.constant dense<8388736.0> : {all}\n\
          %w = arith.subf %shifted, %offset : {all}\n"
     )
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn as_many_bytes_are_read_of_every_type() {
-        assert_eq!((step("f32", 768), step("f32", 3072)), (768, 768));
-        assert_eq!((step("bf16", 768), step("bf16", 3072), step("i8", 4096)), (768, 1536, 1024));
-        assert_eq!((step("bf16", 100), step("bf16", 1600)), (128, 896), "few steps where none divides K");
-    }
 }

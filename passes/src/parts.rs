@@ -2,6 +2,8 @@
 //! that reads every part: `tinymlir-row-kernels` computes it together with a norm of the same rows, or alone.
 
 use crate::{
+    contraction::Contraction,
+    device::{VIEWS, source},
     host::Text,
     ir::{Attr, Op, Value},
     kernels::clone_body,
@@ -14,6 +16,23 @@ pub const PARTS: &str = "tinymlir.parts";
 /// Whether the parts of a product can be summed up so: it is no batch, has an elementwise operation after it, and reads nothing of C.
 pub fn joins(work: &Work) -> bool {
     work.size[0] == 1 && work.fill.is_some() && work.epilogue.is_some()
+}
+
+/// Whether a reduction of rows, such as a norm, reads what a product and the operation after it leave.
+pub fn norm_follows(work: &Work) -> bool {
+    let mut left = vec![source(work.target.buffer)];
+    while let Some(value) = left.pop() {
+        for (user, _) in value.uses() {
+            let reduces = user.is("linalg.generic") && user.linalg_num_parallel() < user.linalg_maps()[0].num_dims();
+            if reduces && Contraction::of(user).is_err() && user != work.op {
+                return true;
+            }
+            if VIEWS.contains(&user.name().as_str()) {
+                left.extend(user.results().into_iter().filter(|r| r.ty().is_memref()));
+            }
+        }
+    }
+    false
 }
 
 /// The operation as text: the parts lie one behind another from element `first` of `base` on, and its operands are called as

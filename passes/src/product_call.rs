@@ -1,38 +1,58 @@
 //! The call of a template of the selection table that computes a product, in the place of the product and of what joins it.
 
 use crate::{
+    few_rows::FewRows,
     host::{Text, Workspaces},
     ir::{Op, PassCx, PassResult, Value},
     kernels::{Instance, Kernels, set_whole_body},
-    narrow,
+    narrow, parts,
     products::Work,
     prologue::Prologue,
+    row_copies::{self, RowCopy},
     row_text::{self, PrologueText},
     row_tile,
     scatter::Scatter,
-    schedule::{Kind, Layout, Product, SKINNY_THREADS, SPLIT_REDUCE},
+    schedule::{Kind, Layout, Product, SKINNY_THREADS, SLABS_AT_ONCE, SPLIT_REDUCE},
 };
 
 /// A product and the row of the table that takes it.
 pub struct Call {
     pub work: Work,
     pub product: &'static Product,
+    /// How the kernel for few rows and B along N divides its work.
+    pub few: Option<FewRows>,
     pub scatters: Vec<Scatter>,
+    pub copies: Vec<RowCopy>,
     pub prologue: Option<Prologue>,
 }
 
-/// Operands of a kernel beside the usual five, those of the loops that copy its result and of its prologue, and the text
-/// that they stand for in a template.
+/// Operands of a kernel beside the usual ones, and the text that they stand for in a template: buffers of the loops that copy
+/// its result and of its prologue, and then views of where it is copied to.
 struct Additions {
     buffers: Vec<Value>,
     /// How many of the buffers, from the first on, belong to the loops that copy the result.
     copied: usize,
+    /// The views' names, as the host's text makes them.
+    views: Vec<String>,
     operands: String,
     names: String,
     types: String,
     functions: String,
     also: String,
     prologue: Option<PrologueText>,
+}
+
+impl Additions {
+    /// What stands in the places of a template for text.
+    fn text(&self) -> [(&'static str, String); 5] {
+        [
+            ("+operands", self.operands.clone()),
+            ("+names", self.names.clone()),
+            ("+types", self.types.clone()),
+            ("+functions", self.functions.clone()),
+            ("+also", self.also.clone()),
+        ]
+    }
 }
 
 const ANY: &str = "strided<[?, ?, ?], offset: ?>";
@@ -57,8 +77,10 @@ impl Call {
         let skinny = self.product.kind == Kind::Skinny;
         let along_k = self.product.layout == Layout::AlongK;
         let split = splits > 1;
+        // A kernel of rows adds them where a norm follows.
+        let joined = split && self.copies.is_empty() && parts::joins(&self.work) && parts::norm_follows(&self.work);
         let accumulate = if self.work.fill.is_some() { "false" } else { "true" };
-        let additions = cx.check(op, self.additions(module))?;
+        let additions = cx.check(op, self.additions(module, split))?;
 
         // For few rows the addresses are what a thread computes most of: the strides of A and B are part of the kernel.
         let fixes = skinny && !along_k;
@@ -101,9 +123,12 @@ impl Call {
             None => text.view("cv", &bases.c, &by_groups(strides), &by_groups(sizes), &c_type),
         }
 
-        let parameters = self.parameters(&additions, &a_type, &b_type, if split { "false" } else { accumulate });
+        let parameters = self.parameters(&additions, &a_type, &b_type, (accumulate, split));
         let parameters: Vec<_> = parameters.iter().map(|(name, value)| (*name, value.as_str())).collect();
-        let names = self.work.kernel_names(self.product_name());
+        let mut names = self.work.kernel_names(self.product_name());
+        if joined {
+            names.1.clear();
+        }
         let body = |kernels: Op| {
             narrow::set_widen(kernels, &b_element, self.product.layout, self.product.kind)?;
             for (i, scatter) in self.scatters.iter().enumerate() {
@@ -123,9 +148,7 @@ impl Call {
         if fixes {
             arguments[..2].copy_from_slice(&["%av_fixed", "%bv_fixed"]);
         }
-        let added: Vec<String> = (0..additions.buffers.len()).map(|i| format!("%o{i}")).collect();
-        arguments.extend(added.iter().map(String::as_str));
-        types.extend(additions.buffers.iter().map(|b| b.ty().to_string()));
+        let mut writes = vec![2];
         if !skinny {
             let chunk = (k + splits - 1) / splits;
             text.constant("splits", splits);
@@ -133,24 +156,50 @@ impl Call {
             types.extend(["index".into(), "index".into()]);
             arguments.extend(["%splits", "%chunk"]);
         }
-        let writes: Vec<usize> = [2].into_iter().chain(5..5 + additions.copied).collect();
+        let added: Vec<String> = (0..additions.buffers.len()).map(|i| format!("%o{i}")).collect();
+        writes.extend(arguments.len()..arguments.len() + additions.copied);
+        arguments.extend(added.iter().map(String::as_str));
+        types.extend(additions.buffers.iter().map(|b| b.ty().to_string()));
+        for (i, copy) in self.copies.iter().enumerate() {
+            let base = text.operand(&format!("t{i}"), &copy.to);
+            text.view(&additions.views[i][1..], &base, &copy.to.strides, &copy.sizes(m), row_copies::VIEW);
+            if !split {
+                writes.push(arguments.len());
+                arguments.push(&additions.views[i]);
+                types.push(row_copies::VIEW.into());
+            }
+        }
         text.call_writing(&symbol, &arguments, &types, &writes);
 
-        if let Some(slabs) = &slabs {
-            let parameters = [("#accumulate", accumulate)];
+        let others = if joined { parts::inputs(&self.work) } else { vec![] };
+        if let Some((base, _)) = slabs.as_ref().filter(|_| joined) {
+            cx.check(op, parts::write(&mut text, &self.work, base, 0))?;
+        } else if let Some(slabs) = slabs.as_ref().filter(|_| split) {
+            let mut parameters = vec![("#accumulate", accumulate.to_string())];
+            let at_once = splits.min(SLABS_AT_ONCE);
+            parameters.push(("#at_once", format!("{at_once} : index")));
+            parameters.push(("!some", format!("vector<{at_once}xf32>")));
+            parameters.extend(additions.text());
+            let parameters: Vec<_> = parameters.iter().map(|(name, value)| (*name, value.as_str())).collect();
             let instance =
                 Instance { template: &SPLIT_REDUCE, parameters: &parameters, launcher: "reduce", name: &names.1 };
             let reduce = kernels.place(cx, op, module, instance, |kernels| self.epilogue_body(kernels))?;
             let slab = m * n;
             text.view("pv", slabs, &[slab * splits, slab, n, 1], &[batch, splits, m, n], &view_by_groups("1"));
             text.view("rv", &bases.c, &strides, &sizes, &view_by_groups("?"));
-            let types = [view_by_groups("1"), view_by_groups("?"), extra_type.clone(), extra_type];
-            text.call(&reduce, &["%pv", "%rv", "%xv", "%yv"], &types);
+            let mut types = vec![view_by_groups("1"), view_by_groups("?"), extra_type.clone(), extra_type];
+            let mut arguments = vec!["%pv", "%rv", "%xv", "%yv"];
+            arguments.extend(additions.views.iter().map(String::as_str));
+            types.resize(arguments.len(), row_copies::VIEW.to_string());
+            text.call(&reduce, &arguments, &types);
         }
 
         let (a, b, c) = (self.work.a.buffer, self.work.b.buffer, self.work.target.buffer);
         let mut inputs = vec![("a", a), ("b", b), ("c", c), ("x", x.buffer), ("y", y.buffer)];
         inputs.extend(added.iter().map(|name| &name[1..]).zip(additions.buffers.iter().copied()));
+        inputs.extend(others.iter().map(|(name, value)| (name.as_str(), *value)));
+        let places: Vec<String> = (0..self.copies.len()).map(|i| format!("t{i}")).collect();
+        inputs.extend(places.iter().map(String::as_str).zip(self.copies.iter().map(|c| c.to.buffer)));
         if split {
             inputs.push(("s", cx.check(op, workspaces.of(op, batch * splits * m * n))?));
         }
@@ -158,6 +207,9 @@ impl Call {
         let at = self.work.at();
         at.stand_for(self.work.fill.into_iter().chain([op]));
         cx.check(op, at.build_before(&inputs, &text.declarations, &text.body).map(|_| ()))?;
+        if joined {
+            cx.check(op, parts::set_body(&self.work))?;
+        }
         cx.count("substituted");
         self.work.erase(cx);
         if let Some(prologue) = self.prologue {
@@ -168,10 +220,15 @@ impl Call {
             scatter.erase();
             cx.count("scatters");
         }
+        for copy in self.copies {
+            copy.op.erase();
+            cx.count("scatters");
+        }
         Ok(())
     }
 
-    fn additions(&self, module: Op) -> Result<Additions, String> {
+    /// `split`: the copies are what the sum of the parts does.
+    fn additions(&self, module: Op, split: bool) -> Result<Additions, String> {
         let mut buffers = vec![];
         for buffer in self.scatters.iter().flat_map(|s| s.buffers.iter().copied()) {
             if !buffers.contains(&buffer) {
@@ -182,19 +239,31 @@ impl Call {
         let text = |p: &Prologue| row_text::prologue(module.ctx(), &p.group, SKINNY_THREADS, copied);
         let prologue = self.prologue.as_ref().map(text).transpose()?;
         buffers.extend(prologue.iter().flat_map(|p| p.buffers.iter().copied()));
-        let list = |part: &dyn Fn(usize, Value) -> String| -> String {
-            buffers.iter().enumerate().map(|(i, b)| format!(", {}", part(i, *b))).collect()
+        let views: Vec<String> = (0..self.copies.len()).map(|i| format!("%to{i}")).collect();
+        let mut parts: Vec<(String, String)> =
+            buffers.iter().enumerate().map(|(i, b)| (format!("%o{i}"), b.ty().to_string())).collect();
+        parts.extend(views.iter().map(|name| (name.clone(), row_copies::VIEW.to_string())));
+        let list = |part: &dyn Fn(&(String, String)) -> String| -> String {
+            parts.iter().map(|p| format!(", {}", part(p))).collect()
         };
-        let operands = list(&|i, b| format!("%o{i} : {}", b.ty()));
-        let names = list(&|i, _| format!("%o{i}"));
-        let types = list(&|_, b| b.ty().to_string());
+        let operands = list(&|(name, ty)| format!("{name} : {ty}"));
+        let names = list(&|(name, _)| name.clone());
+        let types = list(&|(_, ty)| ty.clone());
         let scatters = || self.scatters.iter().enumerate();
+        let value = if self.product.kind == Kind::Skinny || split { "f32" } else { "vector<4xf32>" };
         let mut functions: String = scatters().map(|(i, s)| s.functions(i, (&operands, &names, &types))).collect();
+        functions.extend(self.copies.iter().enumerate().map(|(i, c)| c.function(i, value)));
         functions.extend(prologue.iter().map(|p| p.functions.as_str()));
-        let also = scatters()
+        let mut also: String = scatters()
             .map(|(i, _)| format!("func.call @scatter{i}(%value, %column{names}) : (f32, index{types}) -> ()\n"))
             .collect();
-        Ok(Additions { buffers, copied, operands, names, types, functions, also, prologue })
+        also.extend(views.iter().enumerate().map(|(i, view)| {
+            let ty = row_copies::VIEW;
+            format!(
+                "func.call @copy{i}(%value, %row, %group, %place, {view}) : ({value}, index, index, index, {ty}) -> ()\n"
+            )
+        }));
+        Ok(Additions { buffers, copied, views, operands, names, types, functions, also, prologue })
     }
 
     /// The template's parameters, those of its row of the table first.
@@ -203,13 +272,17 @@ impl Call {
         additions: &Additions,
         a_type: &str,
         b_type: &str,
-        accumulate: &str,
+        (accumulate, split): (&str, bool),
     ) -> Vec<(&'static str, String)> {
         let [_, m, _, k] = self.work.size;
-        let mut parameters = vec![("#accumulate", accumulate.to_string())];
+        let mut parameters = vec![("#accumulate", if split { "false" } else { accumulate }.to_string())];
         parameters.extend(self.product.parameters.iter().map(|(name, value)| (*name, value.to_string())));
         parameters.extend(narrow::parameters(&self.b_element(), self.product.layout, self.product.kind, k));
-        if self.product.kind != Kind::Skinny {
+        parameters.extend(self.few.iter().flat_map(|few| few.parameters(&self.b_element(), m, k)));
+        if let Kind::Tiled { .. } = self.product.kind {
+            if self.product.copies_rows() && !split {
+                parameters.extend(additions.text());
+            }
             return parameters;
         }
         parameters.push(("#rows", format!("{m} : index")));
@@ -219,17 +292,11 @@ impl Call {
         }
         parameters.extend([
             ("!sums", format!("vector<{m}x4xf32>")),
-            ("!warp_sums", format!("memref<16x{m}x16xf32, #gpu.address_space<workgroup>>")),
             ("!a_view", a_type.to_string()),
             ("!b_view", b_type.to_string()),
             ("!global", b_type.replace(", offset: ?>>", ", offset: ?>, #gpu.address_space<global>>")),
-            ("#exact", (k % narrow::step(&self.b_element(), k) == 0).to_string()),
-            ("+operands", additions.operands.clone()),
-            ("+names", additions.names.clone()),
-            ("+types", additions.types.clone()),
-            ("+functions", additions.functions.clone()),
-            ("+also", additions.also.clone()),
         ]);
+        parameters.extend(additions.text());
         if self.work.target.group.0 != 1 {
             parameters.push(("#group_width", format!("{} : index", self.work.target.inner.0)));
         }

@@ -175,7 +175,7 @@ impl Scatter {
 }
 
 /// Whether a value is an argument or made before `at` in its block.
-fn stands_before(value: Value, at: Op) -> bool {
+pub fn stands_before(value: Value, at: Op) -> bool {
     let Some(def) = value.def() else { return true };
     let Some(block) = at.block() else { return false };
     let ops = block.ops();

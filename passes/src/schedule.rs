@@ -218,6 +218,13 @@ pub const PRODUCTS: &[Product] = &[
     TILED_ALONG_K,
 ];
 
+impl Product {
+    /// Whether its kernel can copy rows elsewhere as it stores them: where B is along N.
+    pub fn copies_rows(&self) -> bool {
+        [SKINNY.template.file, TILED.template.file].contains(&self.template.file)
+    }
+}
+
 /// How many threads a block of `matmul_skinny` has.
 pub const SKINNY_THREADS: i64 = 512;
 
@@ -299,6 +306,9 @@ pub const ROW_REDUCE: Template = template!("row_reduce.mlir");
 
 /// The reduction of the slabs that a split K leaves.
 pub const SPLIT_REDUCE: Template = template!("split_reduce.mlir");
+
+/// The most slabs that it reads together.
+pub const SLABS_AT_ONCE: i64 = 8;
 
 /// The number of a chip: 90 for `sm_90a`.
 pub fn chip_number(chip: &str) -> Option<u32> {

@@ -13,6 +13,7 @@
 use crate::{
     contraction::Contraction,
     epilogue::Target,
+    few_rows::FewRows,
     host::{Operand, Workspaces},
     ir::{Op, Opt, Pass, PassCx, PassResult},
     kernels::Kernels,
@@ -21,8 +22,8 @@ use crate::{
     narrow,
     product_call::Call,
     products::{self, Work},
-    prologue, scatter,
-    schedule::{Kind, Layout, PRODUCTS, Precision, Product, chip_number, splits},
+    prologue, row_copies, row_tile, scatter,
+    schedule::{Kind, Layout, PRODUCTS, Precision, Product, chip_number, multiprocessors, splits},
     warpgroups::{self, Cores},
 };
 use mlir_sys::*;
@@ -119,15 +120,21 @@ fn choose(op: Op, contraction: &Contraction, chip: u32, precision: Precision) ->
                 continue;
             }
         };
-        let (mut scatters, mut prologue) = (vec![], None);
+        let (mut scatters, mut copies, mut prologue, mut few) = (vec![], vec![], None, None);
+        let extras = work.extras().map(|extra| extra.buffer);
+        let inputs: Vec<_> = [work.a.buffer, work.b.buffer].into_iter().chain(extras).collect();
+        if product.copies_rows() {
+            copies = row_copies::find(work.at(), &work.target, &inputs);
+        }
         if let Kind::Tiled { rows, columns } = product.kind {
             work.splits = splits(chip, product.rate, (rows, columns), work.size).0;
         } else if product.layout == Layout::AlongN {
-            let extras = work.extras().map(|extra| extra.buffer);
-            let inputs: Vec<_> = [work.a.buffer, work.b.buffer].into_iter().chain(extras).collect();
+            let element = row_tile::element(work.b.buffer);
+            few = Some(FewRows::of(&element, work.size, multiprocessors(chip)));
             scatters = scatter::find(work.at(), &work.target, &inputs);
             let scattered = scatters.iter().flat_map(|s| s.buffers.iter().copied());
-            let written: Vec<_> = scattered.chain([work.target.buffer]).collect();
+            let copied = copies.iter().map(|c| c.to.buffer);
+            let written: Vec<_> = scattered.chain(copied).chain([work.target.buffer]).collect();
             if batch == 1 && work.size == size {
                 prologue = prologue::find(op, &work.a, (m, k), work.at(), &written);
             }
@@ -136,7 +143,7 @@ fn choose(op: Op, contraction: &Contraction, chip: u32, precision: Precision) ->
                 work.a.buffer = row;
             }
         }
-        return Ok(Some(Call { work, product, scatters, prologue }));
+        return Ok(Some(Call { work, product, few, scatters, copies, prologue }));
     }
     Err(reason)
 }

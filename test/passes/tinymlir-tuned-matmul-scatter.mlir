@@ -81,3 +81,62 @@ func.func @strided(%a: memref<1x64xf32>, %b: memref<64x64xf32>, %c: memref<1x64x
   }
   return
 }
+
+// -----
+
+// Of several rows, copies of a range of columns go into the store: the last 8 of 12 heads, four elements at a time, each to a
+// cache that is longer.
+// CHECK-LABEL: gpu.func @matmul_tiled_32x128_f32_epilogue(
+// CHECK-SAME:    %[[KEYS:arg[0-9]+]]: memref<?x?x?xf32, strided<[?, ?, 1], offset: ?>>, %[[VALUES:arg[0-9]+]]: memref<?x?x?xf32, strided<[?, ?, 1], offset: ?>>) workgroup
+// CHECK:         vector.store %[[SUM:.*]], %arg2
+// CHECK:         scf.if
+// CHECK-NEXT:      vector.store %{{.*}}, %[[KEYS]]
+// CHECK:         scf.if
+// CHECK-NEXT:      vector.store %{{.*}}, %[[VALUES]]
+// CHECK-LABEL: func.func @heads
+// CHECK-COUNT-1: gpu.launch_func
+// CHECK-NOT: gpu.launch_func
+func.func @heads(%a: memref<32x96xf32>, %b: memref<96x384xf32>, %bias: memref<384xf32>, %r: memref<12x32x32xf32>, %keys: memref<4x256x32xf32>, %values: memref<4x256x32xf32>) {
+  %zero = arith.constant 0.0 : f32
+  %c = memref.alloc() : memref<32x384xf32>
+  linalg.fill ins(%zero : f32) outs(%c : memref<32x384xf32>)
+  linalg.matmul ins(%a, %b : memref<32x96xf32>, memref<96x384xf32>) outs(%c : memref<32x384xf32>)
+  %cut = memref.expand_shape %c [[0], [1, 2]] output_shape [32, 12, 32] : memref<32x384xf32> into memref<32x12x32xf32>
+  %cut_bias = memref.expand_shape %bias [[0, 1]] output_shape [12, 32] : memref<384xf32> into memref<12x32xf32>
+  linalg.generic {indexing_maps = [affine_map<(i, h, d) -> (i, h, d)>, affine_map<(i, h, d) -> (h, d)>, affine_map<(i, h, d) -> (h, i, d)>], iterator_types = ["parallel", "parallel", "parallel"]}
+      ins(%cut, %cut_bias : memref<32x12x32xf32>, memref<12x32xf32>) outs(%r : memref<12x32x32xf32>) {
+  ^bb0(%x: f32, %y: f32, %out: f32):
+    %s = arith.addf %x, %y : f32
+    linalg.yield %s : f32
+  }
+  %k = memref.subview %r[4, 0, 0] [4, 32, 32] [1, 1, 1] : memref<12x32x32xf32> to memref<4x32x32xf32, strided<[1024, 32, 1], offset: 4096>>
+  %v = memref.subview %r[8, 0, 0] [4, 32, 32] [1, 1, 1] : memref<12x32x32xf32> to memref<4x32x32xf32, strided<[1024, 32, 1], offset: 8192>>
+  %to_k = memref.subview %keys[0, 16, 0] [4, 32, 32] [1, 1, 1] : memref<4x256x32xf32> to memref<4x32x32xf32, strided<[8192, 32, 1], offset: 512>>
+  %to_v = memref.subview %values[0, 0, 0] [4, 32, 32] [1, 1, 1] : memref<4x256x32xf32> to memref<4x32x32xf32, strided<[8192, 32, 1]>>
+  memref.copy %k, %to_k : memref<4x32x32xf32, strided<[1024, 32, 1], offset: 4096>> to memref<4x32x32xf32, strided<[8192, 32, 1], offset: 512>>
+  memref.copy %v, %to_v : memref<4x32x32xf32, strided<[1024, 32, 1], offset: 8192>> to memref<4x32x32xf32, strided<[8192, 32, 1]>>
+  memref.dealloc %c : memref<32x384xf32>
+  return
+}
+
+// -----
+
+// Of a few rows they go one by one. A copy over what the product reads stays.
+// CHECK-LABEL: func.func @few
+// CHECK-COUNT-1: gpu.launch_func
+// CHECK-NOT: gpu.launch_func
+// CHECK-LABEL: func.func @reads
+// CHECK: gpu.launch_func
+// CHECK: gpu.memcpy
+func.func @few(%a: memref<4x96xf32>, %b: memref<96x64xf32>, %c: memref<4x64xf32>, %cache: memref<256x32xf32>) {
+  linalg.matmul ins(%a, %b : memref<4x96xf32>, memref<96x64xf32>) outs(%c : memref<4x64xf32>)
+  %from = memref.subview %c[0, 32] [4, 32] [1, 1] : memref<4x64xf32> to memref<4x32xf32, strided<[64, 1], offset: 32>>
+  %to = memref.subview %cache[8, 0] [4, 32] [1, 1] : memref<256x32xf32> to memref<4x32xf32, strided<[32, 1], offset: 256>>
+  memref.copy %from, %to : memref<4x32xf32, strided<[64, 1], offset: 32>> to memref<4x32xf32, strided<[32, 1], offset: 256>>
+  return
+}
+func.func @reads(%a: memref<16x96xf32>, %b: memref<96x96xf32>, %c: memref<16x96xf32>) {
+  linalg.matmul ins(%a, %b : memref<16x96xf32>, memref<96x96xf32>) outs(%c : memref<16x96xf32>)
+  memref.copy %c, %a : memref<16x96xf32> to memref<16x96xf32>
+  return
+}
