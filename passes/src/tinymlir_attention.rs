@@ -185,7 +185,9 @@ impl Chain {
         arguments.push("%xv".into());
         types.push(extra_type.clone());
         let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
-        text.call(&symbol, &arguments, &types);
+        // The result, and for one row the parts.
+        let writes: &[usize] = if one_row { &[3, 4] } else { &[3] };
+        text.call_writing(&symbol, &arguments, &types, writes);
         let size = format!("{batch}x{m}x{n}x{depth}");
         let why = match (one_row, causal) {
             (true, _) => "products around a softmax of one row",

@@ -262,7 +262,7 @@ impl Call {
             arguments.push("%blocks");
             types.push(index());
         }
-        text.call(&symbol, &arguments, &types);
+        text.call_writing(&symbol, &arguments, &types, &[2]);
         let (a, b, c) = (self.work.a.buffer, self.work.b.buffer, self.work.target.buffer);
         let mut inputs = vec![("a", a), ("b", b), ("c", c), ("x", x.buffer), ("y", y.buffer)];
         let others = if joined { parts::inputs(&self.work) } else { vec![] };
