@@ -28,6 +28,7 @@
 !k_tile = memref<64x64xf32, #gpu.address_space<workgroup>>
 !k_part = vector<4x4xf32>
 !scores = vector<4x4xf32>
+!row_scores = vector<4xf32>
 !by_key = vector<4x4xf32>
 !p_tile = memref<128x16xf32, #gpu.address_space<workgroup>>
 #tile_rows = 32 : index
@@ -248,11 +249,8 @@ gpu.module @attention_f32_kernels {
 
       // The running maximum and sum, and what is there already on the new scale.
       %new_maxima = affine.for %i = 0 to 4 iter_args(%f = %maxima) -> (vector<4xf32>) {
-        %mine = affine.for %j = 0 to #thread_keys() iter_args(%so_far = %low) -> (f32) {
-          %s = vector.extract %scores[%i, %j] : f32 from !scores
-          %more = arith.maximumf %so_far, %s : f32
-          affine.yield %more : f32
-        }
+        %s = vector.extract %scores[%i] : !row_scores from !scores
+        %mine = vector.reduction <maximumf>, %s : !row_scores into f32
         %rows = func.call @row_maximum(%mine) : (f32) -> f32
         %old = vector.extract %maxima[%i] : f32 from vector<4xf32>
         %new = arith.maximumf %old, %rows : f32

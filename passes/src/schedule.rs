@@ -274,6 +274,7 @@ const FEW_KEYS: &[(&str, &str)] = &[
     ("!p_tile", "memref<64x16xf32, #gpu.address_space<workgroup>>"),
     ("!k_part", "vector<2x4xf32>"),
     ("!scores", "vector<4x2xf32>"),
+    ("!row_scores", "vector<2xf32>"),
     ("!by_key", "vector<2x4xf32>"),
 ];
 const ON_TF32: Attention =
