@@ -1,6 +1,6 @@
 // RUN: tinymlir-opt %s | FileCheck %s
 // C = epilogue(A B + C) for a few rows in strict fp32; A: M x K, B: K x N, C: M x N, batched. The rows are a parameter.
-// Any K and any strides of A, C, X and Y. N, the strides and the offsets of B are multiples of 4 elements and B is
+// Any K and any strides of A, C, X, Y and Z. N, the strides and the offsets of B are multiples of 4 elements and B is
 // aligned to four elements. Elements of B may be narrower than f32: @widen makes f32 of them, in registers.
 //
 // Bound by reading B once. A block of 512 threads makes 16 columns of all rows, or 8 where that makes too few blocks, and
@@ -50,8 +50,8 @@
 
 module attributes {gpu.container_module} {
 gpu.module @matmul_skinny_kernels {
-  // What becomes of a sum; %x and %y are the elements of the extra operands at its row and column.
-  func.func private @epilogue(%sum: f32, %x: f32, %y: f32) -> f32 {
+  // What becomes of a sum; %x, %y and %z are the elements of the extra operands at its row and column.
+  func.func private @epilogue(%sum: f32, %x: f32, %y: f32, %z: f32) -> f32 {
     return %sum : f32
   }
 
@@ -132,7 +132,7 @@ gpu.module @matmul_skinny_kernels {
     return
   }
 
-  gpu.func @matmul_skinny(%A: !a_view, %B: !b_view, %C: !out, %X: !extra, %Y: !extra
+  gpu.func @matmul_skinny(%A: !a_view, %B: !b_view, %C: !out, %X: !extra, %Y: !extra, %Z: !extra
       // +operands
       )
       workgroup(%warp_sums: !warp_sums {llvm.align = 16 : i64}, %stage: !stage {llvm.align = 16 : i64},
@@ -191,6 +191,12 @@ gpu.module @matmul_skinny_kernels {
     }
     %y = scf.if %in -> (f32) {
       %v = memref.load %Y[%batch, %r, %q] : !extra
+      scf.yield %v : f32
+    } else {
+      scf.yield %zero : f32
+    }
+    %z = scf.if %in -> (f32) {
+      %v = memref.load %Z[%batch, %r, %q] : !extra
       scf.yield %v : f32
     } else {
       scf.yield %zero : f32
@@ -254,7 +260,7 @@ gpu.module @matmul_skinny_kernels {
       } else {
         scf.yield %sum : f32
       }
-      %e = func.call @epilogue(%s, %x, %y) : (f32, f32, f32) -> f32
+      %e = func.call @epilogue(%s, %x, %y, %z) : (f32, f32, f32, f32) -> f32
       memref.store %e, %C[%batch, %r, %q_group, %q_place] : !out
       func.call @also(%e, %r, %q_group, %q_place, %q
         // +names
@@ -266,7 +272,7 @@ gpu.module @matmul_skinny_kernels {
   }
 }
 
-func.func private @matmul(%A: !a_view, %B: !b_view, %C: !out, %X: !extra, %Y: !extra
+func.func private @matmul(%A: !a_view, %B: !b_view, %C: !out, %X: !extra, %Y: !extra, %Z: !extra
     // +operands
     ) attributes {tinymlir.kernel} {
   %c0 = arith.constant 0 : index
@@ -279,7 +285,7 @@ func.func private @matmul(%A: !a_view, %B: !b_view, %C: !out, %X: !extra, %Y: !e
   %n_blocks = arith.ceildivui %n, %columns : index
   %blocks = arith.muli %n_blocks, %batches : index
   gpu.launch_func @matmul_skinny_kernels::@matmul_skinny blocks in (%blocks, %c1, %c1) threads in (%t, %c1, %c1)
-    args(%A : !a_view, %B : !b_view, %C : !out, %X : !extra, %Y : !extra
+    args(%A : !a_view, %B : !b_view, %C : !out, %X : !extra, %Y : !extra, %Z : !extra
       // +operands
       )
   return

@@ -64,7 +64,7 @@ def skinny(a, b, c, along_k):
     if along_k:
         module.launch(f"matmul_skinny_nt_f32_{m}", up(n, 32), 256, [rows(a), rows(b), rows(c), x, x])
     else:
-        module.launch(f"matmul_skinny_f32_{m}", up(n, 16), 512, [rows(a), rows(b), grouped(c), x, x])
+        module.launch(f"matmul_skinny_f32_{m}", up(n, 16), 512, [rows(a), rows(b), grouped(c), x, x, x])
 
 
 def measure(m, k, n, along_k, ways):

@@ -25,6 +25,9 @@ pub struct Target {
     pub inner: Axis,
 }
 
+/// The most operands of such an operation beside the product; a template takes as many or two.
+pub const MOST_EXTRAS: usize = 3;
+
 /// An elementwise operation that can be computed while a product is stored.
 pub struct Epilogue {
     /// The operation: it goes.
@@ -33,7 +36,7 @@ pub struct Epilogue {
     pub sum: Value,
     /// The operand that is the product.
     pub place: usize,
-    /// The extra operands, two at most, with their arguments of the body.
+    /// The extra operands, at most [`MOST_EXTRAS`], with their arguments of the body.
     pub extras: Vec<(Operand, Value)>,
     /// Where the result goes.
     pub target: Target,
@@ -126,7 +129,7 @@ pub fn find(op: Op, output: Value, inputs: [Value; 2], size: [i64; 3]) -> Option
         }
         extras.push((extra, arguments[i]));
     }
-    (extras.len() <= 2).then(|| Epilogue { op: user, sum: arguments[place], place, extras, target })
+    (extras.len() <= MOST_EXTRAS).then(|| Epilogue { op: user, sum: arguments[place], place, extras, target })
 }
 
 /// The linalg operation that reads a buffer after `op` and is the last to see what `op` left in it, with the view that it

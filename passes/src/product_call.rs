@@ -145,6 +145,13 @@ impl Call {
 
         let mut types = vec![a_type, b_type, c_type, extra_type.clone(), extra_type.clone()];
         let mut arguments = vec!["%av", "%bv", "%cv", "%xv", "%yv"];
+        let z = self.work.third_extra();
+        if self.product.most_extras() > 2 {
+            let base = text.operand("z", &z);
+            text.view("zv", &base, &z.strides, &[batch, m, n], &extra_type);
+            types.push(extra_type.clone());
+            arguments.push("%zv");
+        }
         if fixes {
             arguments[..2].copy_from_slice(&["%av_fixed", "%bv_fixed"]);
         }
@@ -196,6 +203,9 @@ impl Call {
 
         let (a, b, c) = (self.work.a.buffer, self.work.b.buffer, self.work.target.buffer);
         let mut inputs = vec![("a", a), ("b", b), ("c", c), ("x", x.buffer), ("y", y.buffer)];
+        if self.product.most_extras() > 2 {
+            inputs.push(("z", z.buffer));
+        }
         inputs.extend(added.iter().map(|name| &name[1..]).zip(additions.buffers.iter().copied()));
         inputs.extend(others.iter().map(|(name, value)| (name.as_str(), *value)));
         let places: Vec<String> = (0..self.copies.len()).map(|i| format!("t{i}")).collect();

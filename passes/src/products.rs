@@ -66,11 +66,20 @@ impl Work {
         self.epilogue.iter().flat_map(|e| e.extras.iter().map(|(extra, _)| extra))
     }
 
-    /// The two extra operands of a template's kernel. A missing one is one that nothing reads: the product's first.
+    /// The extra operands of a template's kernel. A missing one is one that nothing reads: the product's first.
+    fn extra(&self, number: usize) -> Operand {
+        let unread = || Operand { buffer: self.a.buffer, offset: 0, strides: [0, 0, 1] };
+        self.extras().nth(number).cloned().unwrap_or_else(unread)
+    }
+
+    /// The first two of them.
     pub fn two_extras(&self) -> [Operand; 2] {
-        let unread = Operand { buffer: self.a.buffer, offset: 0, strides: [0, 0, 1] };
-        let mut given = self.extras().cloned();
-        [(); 2].map(|()| given.next().unwrap_or_else(|| unread.clone()))
+        [self.extra(0), self.extra(1)]
+    }
+
+    /// The third, which few templates have.
+    pub fn third_extra(&self) -> Operand {
+        self.extra(2)
     }
 
     /// Takes the operands apart: `%a`, `%b`, `%c`, `%x`, `%y`.

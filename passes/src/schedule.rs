@@ -3,7 +3,7 @@
 //! One row a kernel family, the first that fits wins; what no row takes goes to the simple kernels. docs/gpu.md keeps the
 //! measurement behind each row.
 
-use crate::{narrow, template::Template};
+use crate::{epilogue::MOST_EXTRAS, narrow, template::Template};
 
 /// A file of templates/.
 macro_rules! template {
@@ -219,6 +219,11 @@ pub const PRODUCTS: &[Product] = &[
 ];
 
 impl Product {
+    /// The most operands that what comes after the product may have beside it.
+    pub fn most_extras(&self) -> usize {
+        if self.template.file == SKINNY.template.file { MOST_EXTRAS } else { 2 }
+    }
+
     /// Whether its kernel can copy rows elsewhere as it stores them: where B is along N.
     pub fn copies_rows(&self) -> bool {
         [SKINNY.template.file, TILED.template.file].contains(&self.template.file)

@@ -120,6 +120,9 @@ fn choose(op: Op, contraction: &Contraction, chip: u32, precision: Precision) ->
                 continue;
             }
         };
+        if work.extras().count() > product.most_extras() {
+            continue;
+        }
         let (mut scatters, mut copies, mut prologue, mut few) = (vec![], vec![], None, None);
         let extras = work.extras().map(|extra| extra.buffer);
         let inputs: Vec<_> = [work.a.buffer, work.b.buffer].into_iter().chain(extras).collect();

@@ -109,7 +109,9 @@ impl Call {
             return Err("rows of its operands do not begin at multiples of 16 bytes".into());
         }
         let (fill, found) = products::neighbours(op, &c, [&a, &b], size);
-        let epilogue = found.filter(|e| e.target.inner.1 == 1 && e.extras.iter().all(|(x, _)| x.strides[2] == 1));
+        let epilogue = found.filter(|e| {
+            e.extras.len() <= 2 && e.target.inner.1 == 1 && e.extras.iter().all(|(x, _)| x.strides[2] == 1)
+        });
         let target = epilogue.as_ref().map_or_else(|| products::whole(&c, size), |e| e.target.clone());
         if target.inner.1 != 1 {
             return Err("columns of its result are no neighbours".into());

@@ -103,3 +103,27 @@ func.func @left(%a: memref<64x96xf32>, %x: memref<1x96xf32>, %b: memref<96x100xb
   linalg.matmul ins(%x, %d : memref<1x96xf32>, memref<96x100xbf16, strided<[100, 1], offset: 2>>) outs(%y : memref<1x100xf32>)
   return
 }
+
+// -----
+
+// A factor for each output, a bias and a residual are the three operands that the store of a kernel for few rows takes.
+// CHECK-LABEL: func.func @scaled
+// CHECK:       call @matmul_skinny_f32_i8_1_epilogue(
+// CHECK-NOT:   linalg
+// CHECK:       return
+func.func @scaled(%a: memref<1x768xf32>, %b: memref<768x768xi8>, %scale: memref<768xf32>, %bias: memref<768xf32>, %x: memref<1x768xf32>, %r: memref<1x768xf32>) {
+  %zero = arith.constant 0.0 : f32
+  %c = memref.alloc() : memref<1x768xf32>
+  linalg.fill ins(%zero : f32) outs(%c : memref<1x768xf32>)
+  linalg.matmul ins(%a, %b : memref<1x768xf32>, memref<768x768xi8>) outs(%c : memref<1x768xf32>)
+  linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (j)>, affine_map<(i, j) -> (j)>, affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i, j)>], iterator_types = ["parallel", "parallel"]}
+      ins(%c, %scale, %bias, %x : memref<1x768xf32>, memref<768xf32>, memref<768xf32>, memref<1x768xf32>) outs(%r : memref<1x768xf32>) {
+  ^bb0(%p: f32, %f: f32, %y: f32, %q: f32, %o: f32):
+    %s = arith.mulf %p, %f : f32
+    %t = arith.addf %s, %y : f32
+    %u = arith.addf %t, %q : f32
+    linalg.yield %u : f32
+  }
+  memref.dealloc %c : memref<1x768xf32>
+  return
+}

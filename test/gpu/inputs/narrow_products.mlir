@@ -149,16 +149,19 @@ func.func @i8_kn_1x200x36(%a: tensor<1x200xf32>, %b: tensor<200x36xi8> {tinymlir
   return %p : tensor<1x36xf32>
 }
 
-func.func @i8_kn_1x1025x68_bias(%a: tensor<1x1025xf32>, %b: tensor<1025x68xi8> {tinymlir.range = [-128, 128]}, %bias: tensor<68xf32>) -> tensor<1x68xf32> {
+// With a factor for each output, as weights of i8 have, a bias and a residual.
+func.func @i8_kn_1x1025x68_bias(%a: tensor<1x1025xf32>, %b: tensor<1025x68xi8> {tinymlir.range = [-128, 128]}, %scale: tensor<68xf32>, %bias: tensor<68xf32>, %residual: tensor<1x68xf32>) -> tensor<1x68xf32> {
   %zero = arith.constant 0.0 : f32
   %empty = tensor.empty() : tensor<1x68xf32>
   %c = linalg.fill ins(%zero : f32) outs(%empty : tensor<1x68xf32>) -> tensor<1x68xf32>
   %p = linalg.matmul ins(%a, %b : tensor<1x1025xf32>, tensor<1025x68xi8>) outs(%c : tensor<1x68xf32>) -> tensor<1x68xf32>
-  %e = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (j)>, affine_map<(i, j) -> (i, j)>], iterator_types = ["parallel", "parallel"]}
-      ins(%p, %bias : tensor<1x68xf32>, tensor<68xf32>) outs(%empty : tensor<1x68xf32>) {
-  ^bb0(%x: f32, %y: f32, %o: f32):
-    %s = arith.addf %x, %y : f32
-    linalg.yield %s : f32
+  %e = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (j)>, affine_map<(i, j) -> (j)>, affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i, j)>], iterator_types = ["parallel", "parallel"]}
+      ins(%p, %scale, %bias, %residual : tensor<1x68xf32>, tensor<68xf32>, tensor<68xf32>, tensor<1x68xf32>) outs(%empty : tensor<1x68xf32>) {
+  ^bb0(%x: f32, %f: f32, %y: f32, %r: f32, %o: f32):
+    %q = arith.mulf %x, %f : f32
+    %s = arith.addf %q, %y : f32
+    %t = arith.addf %s, %r : f32
+    linalg.yield %t : f32
   } -> tensor<1x68xf32>
   return %e : tensor<1x68xf32>
 }
