@@ -108,6 +108,7 @@ fn run(cx: &PassCx, module: Op) -> PassResult {
     }
     narrow_exponents(cx, module)?;
     subgroups::reduce_by_shuffles(cx, module, number(&chip) >= 80)?;
+    subgroups::widen(cx, module)?;
     cx.run_pipeline(
         &format!("tinymlir-record-signatures,tinymlir-expand-math,tinymlir-device-math,tinymlir-lower-asserts,{DEVICE}"),
         module,
