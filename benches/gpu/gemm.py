@@ -57,14 +57,25 @@ def tiled(a, b, c, tile, splits, along_k, slabs):
     module.launch("split_sum_f32", up(m * n, 256), 256, [parts, grouped(c), x, x])
 
 
+def few():
+    """The kernel, blocks and threads of the products of few rows by the size's name."""
+    with open(os.path.join(OUT, "few.txt")) as file:
+        return {name: (kernel, int(blocks), int(threads)) for name, kernel, blocks, threads in map(str.split, file)}
+
+
+FEW, MODULES = few(), {}
+
+
 def skinny(a, b, c, along_k):
     m, k = a.shape
     n = b.shape[0] if along_k else b.shape[1]
+    name = name_of(m, k, n, along_k)
+    kernel, blocks, threads = FEW[name]
+    if name not in MODULES:
+        MODULES[name] = Module(f"few_{name}")
     x = View(a, [1, m, n], [0, 0, 1])
-    if along_k:
-        module.launch(f"matmul_skinny_nt_f32_{m}", up(n, 32), 256, [rows(a), rows(b), rows(c), x, x])
-    else:
-        module.launch(f"matmul_skinny_f32_{m}", up(n, 16), 512, [rows(a), rows(b), grouped(c), x, x, x])
+    extra = [x, x] if along_k else [x, x, x]
+    MODULES[name].launch(kernel, blocks, threads, [rows(a), rows(b), rows(c) if along_k else grouped(c), *extra])
 
 
 def measure(m, k, n, along_k, ways):
