@@ -78,19 +78,22 @@
 !sums = vector<4x8x2x2xf32>
 !row_sums = vector<8x2xf32>
 !row_out = vector<8x2xbf16>
-!out_part = vector<4x2x8x2xbf16>
+!out_part = vector<2x8x2xbf16>
 !row_x = vector<8x2xf32>
 !row_y = vector<8x2xf32>
-!view = memref<?x?x?xbf16, strided<[?, ?, 1], offset: ?>>
+// The strides of what a thread accesses are part of a kernel: addresses are cheap then.
+!a_view = memref<?x?x?xbf16, strided<[?, ?, 1], offset: ?>>
+!a_batch = memref<?x?x?xbf16, strided<[?, ?, 1], offset: ?>, #gpu.address_space<global>>
+!a_matrix = memref<?x?xbf16, strided<[?, 1], offset: ?>, #gpu.address_space<global>>
+!b_view = memref<?x?x?xbf16, strided<[?, ?, 1], offset: ?>>
+!b_batch = memref<?x?x?xbf16, strided<[?, ?, 1], offset: ?>, #gpu.address_space<global>>
+!b_matrix = memref<?x?xbf16, strided<[?, 1], offset: ?>, #gpu.address_space<global>>
 !x_elem = f32
 !x_view = memref<?x?x?xf32, strided<[?, ?, 1], offset: ?>>
 !y_elem = f32
 !y_view = memref<?x?x?xf32, strided<[?, ?, 1], offset: ?>>
 // Batch (or slab), row, group of columns, column within its group.
 !out = memref<?x?x?x?xbf16, strided<[?, ?, ?, 1], offset: ?>>
-
-!global = memref<?x?x!elem, strided<[?, 1], offset: ?>, #gpu.address_space<global>>
-!global_batch = memref<?x?x?x!elem, strided<[?, ?, 1], offset: ?>, #gpu.address_space<global>>
 
 module attributes {gpu.container_module} {
 gpu.module @matmul_mma_kernels {
@@ -119,7 +122,7 @@ gpu.module @matmul_mma_kernels {
     return %count : index
   }
   // Copies a tile of A from row %row0 and column %col0 on to a slot; what lies past %rows and %columns is zero there.
-  func.func private @copy_a(%from: !global, %rows: index, %columns: index, %row0: index, %col0: index, %to: !a_ring, %slot: index, %tid: index) {
+  func.func private @copy_a(%from: !a_matrix, %rows: index, %columns: index, %row0: index, %col0: index, %to: !a_ring, %slot: index, %tid: index) {
     %c0 = arith.constant 0 : index
     %c8 = arith.constant 8 : index
     %chunks = arith.constant #a_chunks
@@ -141,13 +144,13 @@ gpu.module @matmul_mma_kernels {
       %g = arith.addi %row0, %r : index
       %in = arith.cmpi slt, %g, %rows : index
       %n = arith.select %in, %count, %c0 : index
-      %t = nvgpu.device_async_copy %from[%g, %col], %to[%slot, %r, %place_at], 8, %n {bypassL1} : !global to !a_ring
+      %t = nvgpu.device_async_copy %from[%g, %col], %to[%slot, %r, %place_at], 8, %n {bypassL1} : !a_matrix to !a_ring
     }
     return
   }
   // The same for B, where a box of the product's 64 columns has 64 rows, or columns. Rows along N are exchanged by the last three
   // bits of their number.
-  func.func private @copy_b(%from: !global, %n: index, %k: index, %n0: index, %k0: index, %to: !b_ring, %slot: index, %tid: index) {
+  func.func private @copy_b(%from: !b_matrix, %n: index, %k: index, %n0: index, %k0: index, %to: !b_ring, %slot: index, %tid: index) {
     %c0 = arith.constant 0 : index
     %c7 = arith.constant 7 : index
     %c8 = arith.constant 8 : index
@@ -180,16 +183,16 @@ gpu.module @matmul_mma_kernels {
         %g = arith.addi %row0, %r : index
         %in = arith.cmpi slt, %g, %rows : index
         %some = arith.select %in, %count, %c0 : index
-        %t = nvgpu.device_async_copy %from[%g, %col], %to[%slot, %i, %r, %place_at], 8, %some {bypassL1} : !global to !b_ring
+        %t = nvgpu.device_async_copy %from[%g, %col], %to[%slot, %i, %r, %place_at], 8, %some {bypassL1} : !b_matrix to !b_ring
       }
     }
     return
   }
   // The slice of K from %k0 on, of both.
-  func.func private @copy(%a: !global, %b: !global, %m: index, %n: index, %k: index, %row0: index, %col0: index, %k0: index,
+  func.func private @copy(%a: !a_matrix, %b: !b_matrix, %m: index, %n: index, %k: index, %row0: index, %col0: index, %k0: index,
       %a_ring: !a_ring, %b_ring: !b_ring, %slot: index, %tid: index) {
-    func.call @copy_a(%a, %m, %k, %row0, %k0, %a_ring, %slot, %tid) : (!global, index, index, index, index, !a_ring, index, index) -> ()
-    func.call @copy_b(%b, %n, %k, %col0, %k0, %b_ring, %slot, %tid) : (!global, index, index, index, index, !b_ring, index, index) -> ()
+    func.call @copy_a(%a, %m, %k, %row0, %k0, %a_ring, %slot, %tid) : (!a_matrix, index, index, index, index, !a_ring, index, index) -> ()
+    func.call @copy_b(%b, %n, %k, %col0, %k0, %b_ring, %slot, %tid) : (!b_matrix, index, index, index, index, !b_ring, index, index) -> ()
     return
   }
 
@@ -440,7 +443,7 @@ gpu.module @matmul_mma_kernels {
     return %done : !row_out
   }
 
-  gpu.func @matmul_mma(%A: !view, %B: !view, %C: !out, %X: !x_view, %Y: !y_view, %splits: index, %chunk: index)
+  gpu.func @matmul_mma(%A: !a_view, %B: !b_view, %C: !out, %X: !x_view, %Y: !y_view, %splits: index, %chunk: index)
       kernel attributes {known_block_size = #block, nvvm.minctasm = #min_blocks} {
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index
@@ -457,21 +460,21 @@ gpu.module @matmul_mma_kernels {
     %box_part = arith.constant #box_part
     %b_at = arith.constant #b_at
     %along_k = arith.constant #b_along_k
-    %batches = memref.dim %A, %c0 : !view
-    %m = memref.dim %A, %c1 : !view
-    %k_all = memref.dim %A, %c2 : !view
-    %b1 = memref.dim %B, %c1 : !view
-    %b2 = memref.dim %B, %c2 : !view
+    %batches = memref.dim %A, %c0 : !a_view
+    %m = memref.dim %A, %c1 : !a_view
+    %k_all = memref.dim %A, %c2 : !a_view
+    %b1 = memref.dim %B, %c1 : !b_view
+    %b2 = memref.dim %B, %c2 : !b_view
     %n = arith.select %along_k, %b1, %b2 : index
     %m_tiles = arith.ceildivui %m, %tile_rows : index
     %n_tiles = arith.ceildivui %n, %tile_columns : index
     %tile = gpu.block_id x
     %batch, %slab, %k_begin, %k_end, %row0, %col0 = func.call @place(%tile, %m_tiles, %n_tiles, %splits, %chunk, %k_all)
         : (index, index, index, index, index, index) -> (index, index, index, index, index, index)
-    %a_all = memref.memory_space_cast %A : !view to !global_batch
-    %b_all = memref.memory_space_cast %B : !view to !global_batch
-    %a = memref.subview %a_all[%batch, 0, 0] [1, %m, %k_all] [1, 1, 1] : !global_batch to !global
-    %b = memref.subview %b_all[%batch, 0, 0] [1, %b1, %b2] [1, 1, 1] : !global_batch to !global
+    %a_all = memref.memory_space_cast %A : !a_view to !a_batch
+    %b_all = memref.memory_space_cast %B : !b_view to !b_batch
+    %a = memref.subview %a_all[%batch, 0, 0] [1, %m, %k_all] [1, 1, 1] : !a_batch to !a_matrix
+    %b = memref.subview %b_all[%batch, 0, 0] [1, %b1, %b2] [1, 1, 1] : !b_batch to !b_matrix
     %shared = gpu.dynamic_shared_memory : memref<?xi8, #gpu.address_space<workgroup>>
     %a_ring = memref.view %shared[%c0][] : memref<?xi8, #gpu.address_space<workgroup>> to !a_ring
     %b_ring = memref.view %shared[%b_at][] : memref<?xi8, #gpu.address_space<workgroup>> to !b_ring
@@ -492,7 +495,7 @@ gpu.module @matmul_mma_kernels {
       %ahead = arith.muli %slot, %slice : index
       %k0 = arith.addi %k_begin, %ahead : index
       func.call @copy(%a, %b, %m, %n, %k_end, %row0, %col0, %k0, %a_ring, %b_ring, %slot, %tid)
-          : (!global, !global, index, index, index, index, index, index, !a_ring, !b_ring, index, index) -> ()
+          : (!a_matrix, !b_matrix, index, index, index, index, index, index, !a_ring, !b_ring, index, index) -> ()
       %group = nvgpu.device_async_create_group {tinymlir.all}
     }
     nvgpu.device_async_wait %token {numGroups = #stages_left}
@@ -513,7 +516,7 @@ gpu.module @matmul_mma_kernels {
         scf.if %is_first {
           // No thread reads slot %writing any more: the last factors of it were loaded before the barrier.
           func.call @copy(%a, %b, %m, %n, %k_end, %row0, %col0, %k0, %a_ring, %b_ring, %writing, %tid)
-              : (!global, !global, index, index, index, index, index, index, !a_ring, !b_ring, index, index) -> ()
+              : (!a_matrix, !b_matrix, index, index, index, index, index, index, !a_ring, !b_ring, index, index) -> ()
           %group = nvgpu.device_async_create_group {tinymlir.all}
         }
         %s1 = func.call @step(%a_k, %b_k, %s) : (!a_part, !b_part, !sums) -> !sums
@@ -545,10 +548,11 @@ gpu.module @matmul_mma_kernels {
     %col_warp = arith.addi %col0, %part0 : index
     %my_row = affine.apply affine_map<(o, w, l) -> (o + w + l)>(%row0, %a_row0, %lane_row)
     %my_col = affine.apply affine_map<(o, l) -> (o + 2 * l)>(%col_warp, %lane_col)
-    // All that is stored, before the first store: loads of what the epilogue reads then need not wait for any.
-    %none_part = ub.poison : !out_part
-    %made = affine.for %i = 0 to %row_groups iter_args(%d = %none_part) -> (!out_part) {
-      %d2 = affine.for %h = 0 to 2 iter_args(%d0 = %d) -> (!out_part) {
+    // Sixteen rows at a time: all that is stored of them before the first store, so that loads of what the epilogue reads need
+    // not wait for any. Of all rows at once it would be more than registers hold.
+    affine.for %i = 0 to %row_groups {
+      %none_part = ub.poison : !out_part
+      %made = affine.for %h = 0 to 2 iter_args(%d = %none_part) -> (!out_part) {
         %r_any = affine.apply affine_map<(r, i, h) -> (r + 16 * i + 8 * h)>(%my_row, %i, %h)
         %r = arith.minui %r_any, %last_row : index
         %none = ub.poison : !row_sums
@@ -557,18 +561,15 @@ gpu.module @matmul_mma_kernels {
           %f1 = vector.insert %s, %f[%j] : vector<2xf32> into !row_sums
           affine.yield %f1 : !row_sums
         }
-        %done = func.call @values(%sums, %C, %X, %Y, %batch, %slab, %r, %my_col, %n)
+        %row = func.call @values(%sums, %C, %X, %Y, %batch, %slab, %r, %my_col, %n)
             : (!row_sums, !out, !x_view, !y_view, index, index, index, index, index) -> !row_out
-        %d1 = vector.insert %done, %d0[%i, %h] : !row_out into !out_part
+        %d1 = vector.insert %row, %d[%h] : !row_out into !out_part
         affine.yield %d1 : !out_part
       }
-      affine.yield %d2 : !out_part
-    }
-    affine.for %i = 0 to %row_groups {
       affine.for %h = 0 to 2 {
         %r = affine.apply affine_map<(r, i, h) -> (r + 16 * i + 8 * h)>(%my_row, %i, %h)
         %r_in = arith.cmpi ult, %r, %m : index
-        %done = vector.extract %made[%i, %h] : !row_out from !out_part
+        %done = vector.extract %made[%h] : !row_out from !out_part
         scf.if %quads {
           // Of two groups of 8 columns an even thread stores four columns of the first, an odd one of the second.
           affine.for %j = 0 to %column_pairs {
@@ -630,7 +631,7 @@ gpu.module @matmul_mma_kernels {
 }
 
 // Launches the kernel: `splits` splits of K, each of `chunk` elements, a multiple of 64.
-func.func private @matmul(%A: !view, %B: !view, %C: !out, %X: !x_view, %Y: !y_view, %splits: index, %chunk: index)
+func.func private @matmul(%A: !a_view, %B: !b_view, %C: !out, %X: !x_view, %Y: !y_view, %splits: index, %chunk: index)
     attributes {tinymlir.kernel} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -640,10 +641,10 @@ func.func private @matmul(%A: !view, %B: !view, %C: !out, %X: !x_view, %Y: !y_vi
   %tile_columns = arith.constant #tile_columns
   %threads = arith.constant #threads
   %bytes = arith.constant #shared_bytes
-  %batches = memref.dim %A, %c0 : !view
-  %m = memref.dim %A, %c1 : !view
-  %b1 = memref.dim %B, %c1 : !view
-  %b2 = memref.dim %B, %c2 : !view
+  %batches = memref.dim %A, %c0 : !a_view
+  %m = memref.dim %A, %c1 : !a_view
+  %b1 = memref.dim %B, %c1 : !b_view
+  %b2 = memref.dim %B, %c2 : !b_view
   %n = arith.select %b_along_k, %b1, %b2 : index
   %m_tiles = arith.ceildivui %m, %tile_rows : index
   %n_tiles = arith.ceildivui %n, %tile_columns : index
@@ -652,7 +653,7 @@ func.func private @matmul(%A: !view, %B: !view, %C: !out, %X: !x_view, %Y: !y_vi
   %blocks = arith.muli %tiles, %slabs : index
   gpu.launch_func @matmul_mma_kernels::@matmul_mma blocks in (%blocks, %c1, %c1) threads in (%threads, %c1, %c1)
     dynamic_shared_memory_size %bytes
-    args(%A : !view, %B : !view, %C : !out, %X : !x_view, %Y : !y_view, %splits : index, %chunk : index)
+    args(%A : !a_view, %B : !b_view, %C : !out, %X : !x_view, %Y : !y_view, %splits : index, %chunk : index)
   return
 }
 }

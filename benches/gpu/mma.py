@@ -20,8 +20,10 @@ def measure(kernel, m, k, n):
     rows, columns = map(int, re.search(r"_(\d+)x(\d+)", kernel).groups())
     depth, stages, threads = TILES[rows, columns]
     dtype = torch.bfloat16
-    a = torch.randn(m, k, device="cuda", dtype=dtype)
-    b = torch.randn((n, k) if along_k else (k, n), device="cuda", dtype=dtype)
+    # Rows of A and B begin where they do in what the kernel was made for.
+    pitch = 768 if n == 3072 else 4096
+    a = torch.randn(m, pitch, device="cuda", dtype=dtype)[:, :k]
+    b = torch.randn(n, pitch, device="cuda", dtype=dtype)[:, :k] if along_k else torch.randn(k, n, device="cuda", dtype=dtype)
     b_read = b.t() if along_k else b
     bias = torch.randn(n, device="cuda")
     c = torch.full((m, n), float("nan"), device="cuda", dtype=dtype)
@@ -34,8 +36,8 @@ def measure(kernel, m, k, n):
     check(driver.cuFuncSetAttribute(
         function, driver.CUfunction_attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, shared))
     grid, x = up(m, rows) * up(n, columns), View(bias if gelu else a, [1, m, n], [0, 0, 1])
-    b_view = View(b, [1, *b.shape], [n * k, b.shape[1], 1])
-    arguments = [View(a, [1, m, k], [m * k, k, 1]), b_view, View(c, [1, m, 1, n], [m * n, n, 0, 1]), x, x, 1, up(k, 64) * 64]
+    views = [View(v, [1, *v.shape], [0, v.stride(0), 1]) for v in (a, b)]
+    arguments = [*views, View(c, [1, m, 1, n], [m * n, n, 0, 1]), x, x, 1, up(k, 64) * 64]
     run = lambda: module.launch(kernel, grid, threads, arguments, shared)
 
     def theirs():
@@ -54,7 +56,7 @@ def measure(kernel, m, k, n):
           f"  cuBLAS {flops / base / 1e6:6.1f}  {100 * base / time:5.1f} %  error {ours:.1e} {same}{bad}", flush=True)
 
 
-# The row stride of what is stored is part of a kernel: 4096 for tiles of 256 columns, 3072 for those of 192.
+# The row strides are part of a kernel: 4096 for tiles of 256 columns, 3072 for those of 192.
 for kernel in sorted(set(re.findall(r"\.entry (matmul_mma_[a-z_0-9]*)", module.text))):
     n = 3072 if "x192" in kernel else 4096
     for size in ((136, 72, n), (1024, 768, 3072) if n == 3072 else (4096, 4096, 4096)):

@@ -32,12 +32,13 @@ pub struct Mma {
     pub rate: f64,
 }
 
-/// The tiles to choose from: with slices of 64 for chips that have the workgroup memory, with slices of 32 for every chip.
-const MMA_TILES: [Mma; 10] = [
+/// The tiles to choose from: with slices of 64 for chips that have memory and registers for them, with slices of 32 for every chip.
+const MMA_TILES: [Mma; 11] = [
     Mma { down: 2, warp_rows: 64, across: 4, columns: 256, slice: 64, stages: 3, blocks: 1, rate: 3.8e12 },
     Mma { down: 2, warp_rows: 64, across: 4, columns: 192, slice: 64, stages: 3, blocks: 1, rate: 3.5e12 },
     Mma { down: 2, warp_rows: 64, across: 2, columns: 128, slice: 64, stages: 3, blocks: 2, rate: 3.5e12 },
     Mma { down: 2, warp_rows: 32, across: 2, columns: 128, slice: 64, stages: 3, blocks: 3, rate: 2.9e12 },
+    Mma { down: 4, warp_rows: 32, across: 2, columns: 64, slice: 64, stages: 4, blocks: 2, rate: 2.6e12 },
     Mma { down: 2, warp_rows: 32, across: 2, columns: 64, slice: 64, stages: 4, blocks: 3, rate: 2.3e12 },
     Mma { down: 2, warp_rows: 64, across: 4, columns: 256, slice: 32, stages: 4, blocks: 1, rate: 3.5e12 },
     Mma { down: 2, warp_rows: 64, across: 4, columns: 192, slice: 32, stages: 4, blocks: 1, rate: 3.2e12 },
@@ -70,9 +71,10 @@ impl Mma {
         self.stages * (self.tile().0 + self.columns) * self.slice * 2
     }
 
-    /// Whether a multiprocessor has memory for its blocks, each of which takes a KB more.
+    /// Whether a multiprocessor has memory for its blocks, each of which takes a KB more, and registers: before sm_90 slices of 64
+    /// take more of them than there are.
     fn fits(&self, chip: u32) -> bool {
-        self.blocks * (self.bytes() + 1024) <= workgroup_bytes(chip)
+        (self.slice == 32 || chip >= 90) && self.blocks * (self.bytes() + 1024) <= workgroup_bytes(chip)
     }
 
     fn threads(&self) -> i64 {
@@ -84,13 +86,14 @@ impl Mma {
         self.columns / self.across / 8
     }
 
-    /// The parameters of the template for these elements of the operands, of C and of what the epilogue reads, B as N x K or K x
-    /// N, and rows of both operands that are whole chunks of 16 bytes or not.
+    /// The parameters of the template for operands of this element and these strides of A and B (batch, row, 1), B as N x K or K x
+    /// N, rows of both that are whole chunks of 16 bytes or not, and elements of C and of what the epilogue reads.
     pub fn parameters(
         &self,
         element: &str,
         along_k: bool,
         whole: bool,
+        [a_strides, b_strides]: [[i64; 3]; 2],
         [out, x, y]: [&str; 3],
     ) -> Vec<(&'static str, String)> {
         let index = |n: i64| format!("{n} : index");
@@ -104,7 +107,18 @@ impl Mma {
         let b_at = stages * rows * slice * 2;
         let shared = |sizes: String| format!("memref<{sizes}x{element}, #gpu.address_space<workgroup>>");
         let row = |element: &str| format!("vector<{column_groups}x2x{element}>");
+        let view = |strides: &[i64], space: &str| {
+            let sizes = "?x".repeat(strides.len());
+            format!("memref<{sizes}{element}, strided<{strides:?}, offset: ?>{space}>")
+        };
+        const GLOBAL: &str = ", #gpu.address_space<global>";
         vec![
+            ("!a_view", view(&a_strides, "")),
+            ("!a_batch", view(&a_strides, GLOBAL)),
+            ("!a_matrix", view(&a_strides[1..], GLOBAL)),
+            ("!b_view", view(&b_strides, "")),
+            ("!b_batch", view(&b_strides, GLOBAL)),
+            ("!b_matrix", view(&b_strides[1..], GLOBAL)),
             ("!elem", element.into()),
             ("!pair", if element == "f16" { "vector<2xf16>" } else { "i32" }.into()),
             ("#type", format!("#nvvm.mma_type<{element}>")),
@@ -147,10 +161,9 @@ impl Mma {
             ("!sums", format!("vector<{row_groups}x{column_groups}x2x2xf32>")),
             ("!row_sums", row("f32")),
             ("!row_out", row(out)),
-            ("!out_part", format!("vector<{row_groups}x2x{column_groups}x2x{out}>")),
+            ("!out_part", format!("vector<2x{column_groups}x2x{out}>")),
             ("!row_x", row(x)),
             ("!row_y", row(y)),
-            ("!view", format!("memref<?x?x?x{element}, strided<[?, ?, 1], offset: ?>>")),
         ]
     }
 }
@@ -164,18 +177,20 @@ pub fn mma(chip: u32, sum: Option<f64>, [batches, m, n, k]: [i64; 4]) -> (Mma, i
     const TILE: f64 = 1.5e-6;
     const LAUNCH: f64 = 3e-6;
     // Tensor cores before sm_90 are slower than the tiles are on an H200.
-    let (share, l2_bytes) = if chip >= 90 { (1.0, 55e9) } else { (0.65, 35e9) };
+    let (share, l2_bytes) = if chip >= 90 { (1.0, 70e9) } else { (0.65, 35e9) };
     let processors = multiprocessors(chip);
     let up = |a: i64, b: i64| (a + b - 1) / b;
     let time = |tile: &Mma, splits: i64| {
         let (rows, columns) = tile.tile();
         let tiles = batches * up(m, rows) * up(n, columns) * splits;
         let chunk = up(up(k, splits), 64) * 64;
-        let multiply = (2 * rows * columns * chunk) as f64 / (tile.rate * share);
+        let (each, waves) = (up(tiles, processors), up(tiles, processors * tile.blocks));
+        // Four warps alone leave a multiprocessor waiting.
+        let alone = if each == 1 && tile.threads() < 256 { 0.85 } else { 1.0 };
+        let multiply = (2 * rows * columns * chunk) as f64 / (tile.rate * share * alone);
         let load = ((rows + columns) * chunk) as f64 * 2.0 / l2_bytes;
         let parts = (batches * m * n * 4 * (2 * splits + 1)) as f64 / sum.unwrap_or(SUM_BYTES);
         let sum = if splits == 1 { 0.0 } else { LAUNCH + parts };
-        let (each, waves) = (up(tiles, processors), up(tiles, processors * tile.blocks));
         LAUNCH + each as f64 * multiply.max(load) + waves as f64 * TILE + sum
     };
     let most = if sum.is_some() { 8 } else { 1 };
@@ -209,15 +224,15 @@ mod tests {
     fn tiles_with_slices_of_32_fit_every_chip() {
         assert!(MMA_TILES.iter().filter(|tile| tile.slice == 32).all(|tile| tile.fits(86)));
         assert!(MMA_TILES.iter().filter(|tile| tile.slice == 64).all(|tile| tile.fits(90)));
-        assert!(!MMA_TILES[0].fits(86) && MMA_TILES[0].fits(80));
+        assert!(!MMA_TILES[0].fits(86) && !MMA_TILES[0].fits(80));
     }
 
     // Measured on an H200: 128 tiles of 128x192 fill it.
     #[test]
     fn tiles_that_fill_the_chip_are_chosen() {
         assert_eq!(mma(90, None, [1, 1024, 3072, 768]).0.tile(), (128, 192));
-        assert_eq!(mma(90, None, [1, 1024, 768, 768]).0.tile(), (64, 128));
-        assert_eq!(mma(90, None, [1, 1024, 768, 3072]).0.tile(), (64, 128));
+        assert_eq!(mma(90, None, [1, 1024, 768, 768]).0.tile(), (128, 64));
+        assert_eq!(mma(90, None, [1, 1024, 768, 3072]).0.tile(), (128, 64));
     }
 
     // What the template's copies and loads take for granted.

@@ -171,7 +171,8 @@ impl Call {
         let depth = (k + 3) / 4 * 4;
         let transposed = if self.transposes { batch * n * depth } else { 0 };
         let workspace = (split || self.transposes).then(|| Work::workspace(&mut text));
-        text.view("av", &bases.a, &strides(&self.work.a, m), &[batch, m, k], &view(&self.element));
+        let (a_strides, b_strides) = (strides(&self.work.a, m), strides(&b_rows, b_size[1]));
+        text.view("av", &bases.a, &a_strides, &[batch, m, k], &view(&self.element));
         match workspace.as_ref().filter(|_| self.transposes) {
             Some(workspace) => {
                 let symbol = self.place_transposition(cx, module, kernels)?;
@@ -181,7 +182,7 @@ impl Call {
                 text.call_writing(&symbol, &["%bt", "%tv"], &[view("f32"), view("f32")], &[1]);
                 text.view("bv", workspace, &[n * depth, depth, 1], &b_size, &view("f32"));
             }
-            None => text.view("bv", &bases.b, &strides(&b_rows, b_size[1]), &b_size, &view(&self.element)),
+            None => text.view("bv", &bases.b, &b_strides, &b_size, &view(&self.element)),
         }
         text.view("xv", &bases.x, &x.strides, &[batch, m, n], &view(&x_element));
         text.view("yv", &bases.y, &y.strides, &[batch, m, n], &view(&y_element));
@@ -195,7 +196,8 @@ impl Call {
             None => (whole_strides, whole_sizes),
         };
         text.view("cv", slabs.as_ref().unwrap_or(&bases.c), &c_strides, &c_sizes, &four(&out_element, "1"));
-        // The strides of what a thread stores, and reads for it, are part of the kernel: addresses are cheap then.
+        // The strides of what a thread accesses are part of the kernel: addresses are cheap then. A and B are the tensor memory
+        // accelerator's where there are warpgroups.
         let fixed = |element: &str, strides: &[i64]| {
             let sizes = "?x".repeat(strides.len());
             format!("memref<{sizes}{element}, strided<{strides:?}, offset: ?>>")
@@ -203,7 +205,13 @@ impl Call {
         let x_type = fixed(&x_element, &x.strides);
         let y_type = fixed(&y_element, &y.strides);
         let c_type = fixed(&out_element, &c_strides);
+        let (a_type, b_type) = match self.tile {
+            Tile::Warpgroups(_) => (view(&self.element), view(&self.element)),
+            Tile::Warps(_) => (fixed(&self.element, &a_strides), fixed(&self.element, &b_strides)),
+        };
         for (name, from, to) in [
+            ("av", view(&self.element), &a_type),
+            ("bv", view(&self.element), &b_type),
             ("xv", view(&x_element), &x_type),
             ("yv", view(&y_element), &y_type),
             ("cv", four(&out_element, "1"), &c_type),
@@ -218,7 +226,8 @@ impl Call {
             }
             Tile::Warps(tile) => {
                 let whole = k % 8 == 0 && (self.along_k || n % 8 == 0);
-                tile.parameters(&self.element, self.along_k, whole, [&out_element, &x_element, &y_element])
+                let (strides, elements) = ([a_strides, b_strides], [&*out_element, &x_element, &y_element]);
+                tile.parameters(&self.element, self.along_k, whole, strides, elements)
             }
         };
         let pair = |element: &str| format!("{} : i64", 2 * bytes(element));
@@ -257,8 +266,8 @@ impl Call {
         text.constant("splits", splits);
         text.constant("chunk", (chunk + 63) / 64 * 64);
         let index = || "index".to_string();
-        let mut arguments = vec!["%av", "%bv", "%cv_fixed", "%xv_fixed", "%yv_fixed", "%splits", "%chunk"];
-        let mut types = vec![view(&self.element), view(&self.element), c_type, x_type, y_type, index(), index()];
+        let mut arguments = vec!["%av_fixed", "%bv_fixed", "%cv_fixed", "%xv_fixed", "%yv_fixed", "%splits", "%chunk"];
+        let mut types = vec![a_type, b_type, c_type, x_type, y_type, index(), index()];
         if let Tile::Warpgroups(tile) = &self.tile {
             text.constant("blocks", tile.most_blocks());
             arguments.push("%blocks");
