@@ -228,8 +228,9 @@ gpu.module @attention_half_kernels {
     %causal = arith.constant #causal
     %n_causal = arith.minui %n_all, %row_end : index
     %n = arith.select %causal, %n_causal, %n_all : index
-    // Keys before this one are kept for every row of the block.
-    %n_kept = arith.select %causal, %row0, %n_all : index
+    // Keys before this one are there and kept for every row of the block.
+    %kept_causal = arith.minui %n_all, %row0 : index
+    %n_kept = arith.select %causal, %kept_causal, %n_all : index
     %q_base, %q_at, %q_sizes:3, %q_strides:3 = memref.extract_strided_metadata %Q : !q_view -> memref<!elem>, index, index, index, index, index, index, index
     %q_from = func.call @rows(%q_base, %q_at, %q_strides#0, %q_strides#1, %batch, %m, %depth) : (memref<!elem>, index, index, index, index, index, index) -> !global
     %k_base, %k_at, %k_sizes:3, %k_strides:3 = memref.extract_strided_metadata %K : !k_view -> memref<!elem>, index, index, index, index, index, index, index

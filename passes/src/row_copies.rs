@@ -25,7 +25,7 @@ pub struct RowCopy {
 pub const VIEW: &str = "memref<?x?x?xf32, strided<[?, ?, 1], offset: ?>>";
 
 /// The copies behind `at` of what it leaves in `target`, as far as nothing stands between that touches memory. They must not
-/// write what the product reads, and rows go elsewhere four elements at a time.
+/// write what the product reads or what another of them writes, and rows go elsewhere four elements at a time.
 pub fn find(at: Op, target: &Target, inputs: &[Value]) -> Vec<RowCopy> {
     let mut found: Vec<RowCopy> = vec![];
     if target.batch.0 != 1 || target.inner.1 != 1 {
@@ -38,8 +38,8 @@ pub fn find(at: Op, target: &Target, inputs: &[Value]) -> Vec<RowCopy> {
             continue;
         }
         match RowCopy::of(op, at, target, inputs) {
-            Some(copy) => found.push(copy),
-            None => break,
+            Some(copy) if found.iter().all(|other| copy.is_apart(other, target.row.0)) => found.push(copy),
+            _ => break,
         }
     }
     found
@@ -89,6 +89,19 @@ impl RowCopy {
             columns: (first_column, columns),
             to,
         })
+    }
+
+    /// Whether it writes nothing that the other, of as many rows, does: the kernel's threads would do so in any order.
+    fn is_apart(&self, other: &RowCopy, rows: i64) -> bool {
+        let ((first, last), (other_first, other_last)) = (self.extent(rows), other.extent(rows));
+        let disjoint = last < other_first || other_last < first;
+        !may_alias(self.to.buffer, other.to.buffer) || source(self.to.buffer) == source(other.to.buffer) && disjoint
+    }
+
+    /// The first and the last element of the place that it goes to.
+    fn extent(&self, rows: i64) -> (i64, i64) {
+        let steps = self.sizes(rows).into_iter().zip(self.to.strides).map(|(size, stride)| (size - 1) * stride);
+        (self.to.offset, self.to.offset + steps.sum::<i64>())
     }
 
     /// The sizes of the place that it goes to.

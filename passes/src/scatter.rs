@@ -19,12 +19,14 @@ pub struct Scatter {
     sizes: Vec<i64>,
     /// What its body reads and writes beside the product's result: operands of the kernel.
     pub buffers: Vec<Value>,
+    /// What it writes, one of them.
+    to: Value,
     body: Block,
     slice: Op,
 }
 
 /// The loops behind `at` that copy what it leaves in `target`, as far as nothing stands between that touches memory. They must
-/// not write what the product reads.
+/// not write what the product reads, nor what another of them reads or writes.
 pub fn find(at: Op, target: &Target, inputs: &[Value]) -> Vec<Scatter> {
     let mut found = vec![];
     if target.batch.0 != 1 || target.row.0 != 1 || target.group.0 != 1 || target.inner.1 != 1 {
@@ -37,8 +39,8 @@ pub fn find(at: Op, target: &Target, inputs: &[Value]) -> Vec<Scatter> {
             continue;
         }
         match Scatter::of(op, at, target, inputs) {
-            Some(scatter) => found.push(scatter),
-            None => break,
+            Some(scatter) if found.iter().all(|other| scatter.is_apart(other)) => found.push(scatter),
+            _ => break,
         }
     }
     found
@@ -112,7 +114,12 @@ impl Scatter {
         let others = buffers.iter().filter(|b| **b != to).chain(inputs);
         let apart =
             others.into_iter().all(|b| !may_alias(*b, to)) && buffers.iter().all(|b| !may_alias(*b, target.buffer));
-        (ops.iter().all(plain) && apart && !inside(&to)).then_some(Scatter { op, first, sizes, buffers, body, slice })
+        (ops.iter().all(plain) && apart && !inside(&to)).then_some(Scatter { op, first, sizes, buffers, to, body, slice })
+    }
+
+    /// Whether neither writes what the other reads or writes: the kernel's threads would do so in any order.
+    fn is_apart(&self, other: &Scatter) -> bool {
+        self.buffers.iter().all(|b| !may_alias(*b, other.to)) && other.buffers.iter().all(|b| !may_alias(*b, self.to))
     }
 
     /// The template's functions for it: `@scatterN(value, column, operands)` writes what is in the loop's part of the row,

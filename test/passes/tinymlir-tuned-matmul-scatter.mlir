@@ -140,3 +140,51 @@ func.func @reads(%a: memref<16x96xf32>, %b: memref<96x96xf32>, %c: memref<16x96x
   memref.copy %c, %a : memref<16x96xf32> to memref<16x96xf32>
   return
 }
+
+// -----
+
+// Of copies and loops that write the same place the last counts: it stays behind the kernel that does the first. Those that write
+// different parts of a buffer both go.
+// CHECK-LABEL: func.func @copied_over
+// CHECK: gpu.launch_func
+// CHECK: gpu.memcpy
+// CHECK-LABEL: func.func @copied_beside
+// CHECK-COUNT-1: gpu.launch_func
+// CHECK-NOT: gpu.{{launch_func|memcpy}}
+// CHECK-LABEL: func.func @stored_over
+// CHECK-COUNT-2: gpu.launch_func
+// CHECK-NOT: gpu.launch_func
+func.func @copied_over(%a: memref<4x96xf32>, %b: memref<96x64xf32>, %c: memref<4x64xf32>, %cache: memref<256x32xf32>) {
+  linalg.matmul ins(%a, %b : memref<4x96xf32>, memref<96x64xf32>) outs(%c : memref<4x64xf32>)
+  %right = memref.subview %c[0, 32] [4, 32] [1, 1] : memref<4x64xf32> to memref<4x32xf32, strided<[64, 1], offset: 32>>
+  %left = memref.subview %c[0, 0] [4, 32] [1, 1] : memref<4x64xf32> to memref<4x32xf32, strided<[64, 1]>>
+  %to = memref.subview %cache[8, 0] [4, 32] [1, 1] : memref<256x32xf32> to memref<4x32xf32, strided<[32, 1], offset: 256>>
+  memref.copy %right, %to : memref<4x32xf32, strided<[64, 1], offset: 32>> to memref<4x32xf32, strided<[32, 1], offset: 256>>
+  memref.copy %left, %to : memref<4x32xf32, strided<[64, 1]>> to memref<4x32xf32, strided<[32, 1], offset: 256>>
+  return
+}
+func.func @copied_beside(%a: memref<4x96xf32>, %b: memref<96x64xf32>, %c: memref<4x64xf32>, %cache: memref<256x32xf32>) {
+  linalg.matmul ins(%a, %b : memref<4x96xf32>, memref<96x64xf32>) outs(%c : memref<4x64xf32>)
+  %right = memref.subview %c[0, 32] [4, 32] [1, 1] : memref<4x64xf32> to memref<4x32xf32, strided<[64, 1], offset: 32>>
+  %left = memref.subview %c[0, 0] [4, 32] [1, 1] : memref<4x64xf32> to memref<4x32xf32, strided<[64, 1]>>
+  %to = memref.subview %cache[8, 0] [4, 32] [1, 1] : memref<256x32xf32> to memref<4x32xf32, strided<[32, 1], offset: 256>>
+  %next = memref.subview %cache[12, 0] [4, 32] [1, 1] : memref<256x32xf32> to memref<4x32xf32, strided<[32, 1], offset: 384>>
+  memref.copy %right, %to : memref<4x32xf32, strided<[64, 1], offset: 32>> to memref<4x32xf32, strided<[32, 1], offset: 256>>
+  memref.copy %left, %next : memref<4x32xf32, strided<[64, 1]>> to memref<4x32xf32, strided<[32, 1], offset: 384>>
+  return
+}
+func.func @stored_over(%a: memref<1x96xf32>, %b: memref<96x64xf32>, %c: memref<1x64xf32>, %tail: memref<1x32xf32>) {
+  linalg.matmul ins(%a, %b : memref<1x96xf32>, memref<96x64xf32>) outs(%c : memref<1x64xf32>)
+  %right = memref.subview %c[0, 32] [1, 32] [1, 1] : memref<1x64xf32> to memref<1x32xf32, strided<[64, 1], offset: 32>>
+  scf.forall (%d) in (32) {
+    %from = memref.subview %right[0, %d] [1, 1] [1, 1] : memref<1x32xf32, strided<[64, 1], offset: 32>> to memref<1x1xf32, strided<[64, 1], offset: ?>>
+    %to = memref.subview %tail[0, %d] [1, 1] [1, 1] : memref<1x32xf32> to memref<1x1xf32, strided<[32, 1], offset: ?>>
+    memref.copy %from, %to : memref<1x1xf32, strided<[64, 1], offset: ?>> to memref<1x1xf32, strided<[32, 1], offset: ?>>
+  }
+  scf.forall (%d) in (32) {
+    %from = memref.subview %c[0, %d] [1, 1] [1, 1] : memref<1x64xf32> to memref<1x1xf32, strided<[64, 1], offset: ?>>
+    %to = memref.subview %tail[0, %d] [1, 1] [1, 1] : memref<1x32xf32> to memref<1x1xf32, strided<[32, 1], offset: ?>>
+    memref.copy %from, %to : memref<1x1xf32, strided<[64, 1], offset: ?>> to memref<1x1xf32, strided<[32, 1], offset: ?>>
+  }
+  return
+}

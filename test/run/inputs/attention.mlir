@@ -519,3 +519,50 @@ func.func @of_masked_f16_exactly(%q_in: tensor<2x100x60xf16>, %k_in: tensor<2x14
   %r = arith.truncf %result : tensor<2x100x60xf64> to tensor<2x100x60xf16>
   return %r : tensor<2x100x60xf16>
 }
+
+// Rows past the last key, which see all keys.
+func.func @of_few_keys(%q: tensor<2x130x60xf32>, %k: tensor<2x20x60xf32>, %v: tensor<2x20x60xf32>) -> tensor<2x130x60xf32> {
+  %zero = arith.constant 0.0 : f32
+  %low = arith.constant 0xFF800000 : f32
+  %scale = arith.constant 0.125 : f32
+  %all = tensor.empty() : tensor<2x130x20xf32>
+  %rows = tensor.empty() : tensor<2x130xf32>
+  %products_0 = linalg.fill ins(%zero : f32) outs(%all : tensor<2x130x20xf32>) -> tensor<2x130x20xf32>
+  %products = linalg.batch_matmul indexing_maps = [#qi, #kj, #ij] ins(%q, %k : tensor<2x130x60xf32>, tensor<2x20x60xf32>) outs(%products_0 : tensor<2x130x20xf32>) -> tensor<2x130x20xf32>
+  %scores = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel", "parallel"]} ins(%products : tensor<2x130x20xf32>) outs(%all : tensor<2x130x20xf32>) {
+  ^bb0(%x: f32, %o: f32):
+    %row = linalg.index 1 : index
+    %key = linalg.index 2 : index
+    %keeps = arith.cmpi ule, %key, %row : index
+    %scaled = arith.mulf %x, %scale : f32
+    %score = arith.select %keeps, %scaled, %low : f32
+    linalg.yield %score : f32
+  } -> tensor<2x130x20xf32>
+  %max_0 = linalg.fill ins(%low : f32) outs(%rows : tensor<2x130xf32>) -> tensor<2x130xf32>
+  %max = linalg.generic {indexing_maps = [#id, #row], iterator_types = ["parallel", "parallel", "reduction"]} ins(%scores : tensor<2x130x20xf32>) outs(%max_0 : tensor<2x130xf32>) {
+  ^bb0(%x: f32, %o: f32):
+    %y = arith.maximumf %x, %o : f32
+    linalg.yield %y : f32
+  } -> tensor<2x130xf32>
+  %exponentials = linalg.generic {indexing_maps = [#id, #row, #id], iterator_types = ["parallel", "parallel", "parallel"]} ins(%scores, %max : tensor<2x130x20xf32>, tensor<2x130xf32>) outs(%all : tensor<2x130x20xf32>) {
+  ^bb0(%x: f32, %y: f32, %o: f32):
+    %less = arith.subf %x, %y : f32
+    %e = math.exp %less : f32
+    linalg.yield %e : f32
+  } -> tensor<2x130x20xf32>
+  %sum_0 = linalg.fill ins(%zero : f32) outs(%rows : tensor<2x130xf32>) -> tensor<2x130xf32>
+  %sum = linalg.generic {indexing_maps = [#id, #row], iterator_types = ["parallel", "parallel", "reduction"]} ins(%exponentials : tensor<2x130x20xf32>) outs(%sum_0 : tensor<2x130xf32>) {
+  ^bb0(%x: f32, %o: f32):
+    %y = arith.addf %x, %o : f32
+    linalg.yield %y : f32
+  } -> tensor<2x130xf32>
+  %weights = linalg.generic {indexing_maps = [#id, #row, #id], iterator_types = ["parallel", "parallel", "parallel"]} ins(%exponentials, %sum : tensor<2x130x20xf32>, tensor<2x130xf32>) outs(%all : tensor<2x130x20xf32>) {
+  ^bb0(%x: f32, %y: f32, %o: f32):
+    %share = arith.divf %x, %y : f32
+    linalg.yield %share : f32
+  } -> tensor<2x130x20xf32>
+  %heads = tensor.empty() : tensor<2x130x60xf32>
+  %result_0 = linalg.fill ins(%zero : f32) outs(%heads : tensor<2x130x60xf32>) -> tensor<2x130x60xf32>
+  %result = linalg.batch_matmul ins(%weights, %v : tensor<2x130x20xf32>, tensor<2x20x60xf32>) outs(%result_0 : tensor<2x130x60xf32>) -> tensor<2x130x60xf32>
+  return %result : tensor<2x130x60xf32>
+}
