@@ -114,7 +114,15 @@ impl Scatter {
         let others = buffers.iter().filter(|b| **b != to).chain(inputs);
         let apart =
             others.into_iter().all(|b| !may_alias(*b, to)) && buffers.iter().all(|b| !may_alias(*b, target.buffer));
-        (ops.iter().all(plain) && apart && !inside(&to)).then_some(Scatter { op, first, sizes, buffers, to, body, slice })
+        (ops.iter().all(plain) && apart && !inside(&to)).then_some(Scatter {
+            op,
+            first,
+            sizes,
+            buffers,
+            to,
+            body,
+            slice,
+        })
     }
 
     /// Whether neither writes what the other reads or writes: the kernel's threads would do so in any order.

@@ -89,7 +89,8 @@ impl Chain {
         let kept = self.score.as_ref().and_then(|s| causal(s.op)).filter(|_| !one_row);
         let causal = kept.is_some();
         // Scores that are multiples of products are made where the power is taken.
-        let multiple = self.score.as_ref().map_or(Some((1.0, None)), |s| s.multiple()).filter(|_| kernel.on_tensor_cores);
+        let multiple =
+            self.score.as_ref().map_or(Some((1.0, None)), |s| s.multiple()).filter(|_| kernel.on_tensor_cores);
         let power = format!("{:.9e} : f32", multiple.map_or(1.0, |(factor, _)| factor) * std::f64::consts::LOG2_E);
         let extra = self.score.as_ref().and_then(|s| s.extra.map(|i| s.op.operand(i)));
         let extra_type = extra.map_or(format!("memref<{}>", self.element), dynamic_type);

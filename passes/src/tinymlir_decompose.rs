@@ -62,7 +62,11 @@ fn run(cx: &PassCx, module: Op) -> PassResult {
         cx.run_pipeline(tosa::VARIABLES, module)?;
     }
     if dialects.iter().any(|name| name.starts_with("tosa.")) {
-        module.walk().into_iter().filter(|op| op.name().starts_with("tosa.")).try_for_each(|op| tosa::prepare(cx, op))?;
+        module
+            .walk()
+            .into_iter()
+            .filter(|op| op.name().starts_with("tosa."))
+            .try_for_each(|op| tosa::prepare(cx, op))?;
         cx.run_pipeline(tosa::PIPELINE, module)?;
     }
     if dialects.iter().any(|name| name.starts_with("shape.")) {

@@ -70,9 +70,15 @@ fn by_vectors(source: Value, target: Value) -> Option<String> {
     let view = |name: &str, buffer: Value, offset: i64| {
         let ty = format!("memref<{count}x{element}, strided<[1], offset: {offset}>>");
         let from = buffer.ty();
-        (format!("%{name}_row = memref.reinterpret_cast %{name} to offset: [{offset}], sizes: [{count}], strides: [1] : {from} to {ty}\n"), ty)
+        (
+            format!(
+                "%{name}_row = memref.reinterpret_cast %{name} to offset: [{offset}], sizes: [{count}], strides: [1] : {from} to {ty}\n"
+            ),
+            ty,
+        )
     };
-    let ((source_row, source_type), (target_row, target_type)) = (view("source", source, from), view("target", target, to));
+    let ((source_row, source_type), (target_row, target_type)) =
+        (view("source", source, from), view("target", target, to));
     Some(format!(
         "{source_row}{target_row}%zero = arith.constant 0 : index\n%one = arith.constant 1 : index\n\
          %rows = arith.constant {} : index\n%inner = arith.constant {INNER} : index\n\

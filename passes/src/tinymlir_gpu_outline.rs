@@ -81,7 +81,8 @@ fn run(cx: &PassCx, module: Op) -> PassResult {
             return Err(cx.error(module, &format!("cannot be outlined: schedule={other} is neither simple nor fast")));
         }
     }
-    let vectors = if cx.string("schedule") == "fast" { "tinymlir-device-copies{vectors=true}" } else { "tinymlir-device-copies" };
+    let vectors =
+        if cx.string("schedule") == "fast" { "tinymlir-device-copies{vectors=true}" } else { "tinymlir-device-copies" };
     cx.run_pipeline(&LOOPS.replace("tinymlir-device-copies", vectors), module)?;
     cx.run_pipeline(KERNELS, module)?;
     if cx.string("schedule") == "fast" && cx.boolean("dependent-launches") {

@@ -17,11 +17,11 @@
 
 use crate::{
     attention_chain::AttentionChain,
+    attention_match::{Chain, chains},
     attention_rows::{Functions, Rows},
     host::{Operand, Text},
     ir::{Op, Pass, PassCx, PassResult, Type, Value},
     threads::ParallelLoop,
-    attention_match::{Chain, chains},
     tinymlir_attention::dynamic_type,
 };
 use mlir_sys::*;

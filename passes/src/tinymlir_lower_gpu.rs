@@ -110,7 +110,9 @@ fn run(cx: &PassCx, module: Op) -> PassResult {
     subgroups::reduce_by_shuffles(cx, module, number(&chip) >= 80)?;
     subgroups::widen(cx, module)?;
     cx.run_pipeline(
-        &format!("tinymlir-record-signatures,tinymlir-expand-math,tinymlir-device-math,tinymlir-lower-asserts,{DEVICE}"),
+        &format!(
+            "tinymlir-record-signatures,tinymlir-expand-math,tinymlir-device-math,tinymlir-lower-asserts,{DEVICE}"
+        ),
         module,
     )?;
     for kernels in module.find(&["gpu.module"]) {

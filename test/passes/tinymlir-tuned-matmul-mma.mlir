@@ -3,7 +3,6 @@
 // RUN: tinymlir-opt %s --tinymlir-gpu-outline="schedule=fast chip=sm_80" | FileCheck %s --check-prefix=SM80
 // RUN: tinymlir-opt %s --tinymlir-gpu-outline="schedule=fast chip=sm_100" | FileCheck %s --check-prefix=SM80
 // RUN: tinymlir-opt %s --tinymlir-gpu-outline="schedule=fast chip=sm_75" | FileCheck %s --check-prefix=SM75
-// RUN: tinymlir-opt %s --tinymlir-gpu-outline="schedule=fast chip=sm_90 memory=device" --tinymlir-lower-gpu=chip=sm_90 | FileCheck %s --check-prefix=LOWERED
 
 // Products of halves on tensor cores from sm_80 on, warp by warp where warpgroups are not there.
 // CHECK-DAG: gpu.func @matmul_mma_bf16_128x256_epilogue({{.*}}memref<?x?x?x?xbf16
@@ -24,10 +23,6 @@
 // Before sm_80 the simple kernel takes them.
 // SM75-NOT: mma
 
-// LOWERED: mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32
-// LOWERED: ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16
-// LOWERED: cp.async.cg.shared.global
-// LOWERED: mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32
 
 #ik = affine_map<(i, j, k) -> (i, k)>
 #kj = affine_map<(i, j, k) -> (k, j)>

@@ -9,7 +9,7 @@ const REACH: usize = 1 << 20;
 /// What handled the signal before.
 static BEFORE: OnceLock<libc::sigaction> = OnceLock::new();
 
-/// From here on a full stack, of a thread of Rust's or of an emulated one, ends the program as [`super::fail`] does. For programs
+/// From here on a full stack, of a thread of Rust's or of an emulated one, ends the program as [`super::fail()`] does. For programs
 /// to call once, not for libraries: it replaces the process's handler of `SIGSEGV`, and hands on whatever else arrives there.
 pub fn report_full_stacks() {
     let handler: extern "C" fn(i32, *mut libc::siginfo_t, *mut c_void) = on_fault;
