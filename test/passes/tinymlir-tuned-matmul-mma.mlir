@@ -23,7 +23,6 @@
 // Before sm_80 the simple kernel takes them.
 // SM75-NOT: mma
 
-
 #ik = affine_map<(i, j, k) -> (i, k)>
 #kj = affine_map<(i, j, k) -> (k, j)>
 #jk = affine_map<(i, j, k) -> (j, k)>

@@ -147,7 +147,8 @@ func.func @reads(%a: memref<16x96xf32>, %b: memref<96x96xf32>, %c: memref<16x96x
 // different parts of a buffer both go.
 // CHECK-LABEL: func.func @copied_over
 // CHECK: gpu.launch_func
-// CHECK: gpu.memcpy
+// CHECK: gpu.launch_func {{.*}} @kernels::@copy_4x32_f32
+// CHECK-NOT: gpu.launch_func
 // CHECK-LABEL: func.func @copied_beside
 // CHECK-COUNT-1: gpu.launch_func
 // CHECK-NOT: gpu.{{launch_func|memcpy}}
