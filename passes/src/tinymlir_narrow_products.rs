@@ -69,7 +69,7 @@ fn narrowed(op: Op) -> Option<String> {
     let matrices = [a, b, c].iter().all(|d| d.len() == 2 && d[0] != d[1]) && maps[0].num_dims() == 3;
     let summed = (0..3).find(|d| a.contains(d) && b.contains(d) && !c.contains(d))?;
     let large = shapes[2].iter().all(|size| *size >= LEAST);
-    let aligned = shapes[..2].iter().all(|shape| shape[1] % CHUNK == 0);
+    let aligned = shapes[..2].iter().all(|shape| shape.get(1).is_some_and(|size| size % CHUNK == 0));
     if !matrices || !large || !aligned || !a.iter().chain(b).all(|d| *d == summed || c.contains(d)) || a == b {
         return None;
     }

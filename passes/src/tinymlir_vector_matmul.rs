@@ -135,6 +135,9 @@ impl Product {
         };
         let count = contraction.sizes[dims[0]].filter(|count| *count <= most);
         let count = count.ok_or_else(|| format!("more than {most} rows, or an unknown number"))?;
+        if count == 0 {
+            return Err("it has no rows".into());
+        }
         let elements = [dims[1], dims[2]].map(|d| contraction.sizes[d]);
         if let [Some(columns), Some(sums)] = elements
             && columns.saturating_mul(sums) < SMALL

@@ -51,3 +51,12 @@ func.func @left(%a: tensor<8x96xf32>, %b: tensor<96x48xf32>, %c: tensor<8x48xf32
   %r = linalg.matmul ins(%e, %f : tensor<64x92xf32>, tensor<92x48xf32>) outs(%g : tensor<64x48xf32>) -> tensor<64x48xf32>
   return %p, %q, %r : tensor<8x48xf32>, tensor<2x64x64xf32>, tensor<64x48xf32>
 }
+
+// A product with a vector is none of matrices.
+// CHECK-LABEL: func.func @vector(
+// CHECK:         linalg.matvec
+// CHECK-NOT:     bf16
+func.func @vector(%a: tensor<64x64xf32>, %x: tensor<64xf32>, %c: tensor<64xf32>) -> tensor<64xf32> {
+  %r = linalg.matvec ins(%a, %x : tensor<64x64xf32>, tensor<64xf32>) outs(%c : tensor<64xf32>) -> tensor<64xf32>
+  return %r : tensor<64xf32>
+}

@@ -59,6 +59,14 @@ func.func @left(%a: memref<1500x60xf32>, %b: memref<60x300xf32>, %c: memref<1500
   return
 }
 
+// No rows, no loop.
+// CHECK-LABEL: func.func @no_rows(
+// CHECK:         linalg.matmul
+func.func @no_rows(%a: memref<0x3072xf32>, %b: memref<3072x20xbf16>, %c: memref<0x20xf32>) {
+  linalg.matmul ins(%a, %b : memref<0x3072xf32>, memref<3072x20xbf16>) outs(%c : memref<0x20xf32>)
+  return
+}
+
 // CHECK:         func.func private @[[PRODUCT]]_range(
 // CHECK:           scf.if
 // CHECK:             scf.for
