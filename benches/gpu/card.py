@@ -146,7 +146,7 @@ def reported():
     for tool in ("tinymlir-opt", "tinymlir-gpt2", "FileCheck"):
         os.symlink(os.path.join(BIN, tool), os.path.join(shims, tool))
     with open(os.path.join(shims, "tinymlir-runner"), "w") as shim:
-        shim.write('#!/bin/sh\nexec %s --gpu "$@"\n' % os.path.join(BIN, "tinymlir-runner"))
+        shim.write('#!/bin/sh\ncase " $* " in *" --gpu "*) ;; *) set -- --gpu "$@" ;; esac\nexec %s "$@"\n' % os.path.join(BIN, "tinymlir-runner"))
     os.chmod(os.path.join(shims, "tinymlir-runner"), 0o755)
     lit = "import sys; sys.path.insert(0, %r); from lit.main import main; main()" % os.path.join(HERE, "lit")
     jobs = []

@@ -99,13 +99,13 @@ pub fn write(text: &mut Text, work: &Work, base: &str, first: i64) -> Result<(),
     Ok(())
 }
 
-/// The names and values of the operands of [`write`]'s text.
+/// The names and values of the operands of [`write()`]'s text.
 pub fn inputs(work: &Work) -> Vec<(String, Value)> {
     let operands = work.epilogue.iter().flat_map(|e| e.op.operands());
     operands.enumerate().map(|(i, value)| (format!("e{i}"), value)).collect()
 }
 
-/// Gives what was built of [`write`]'s text, which stands before the product's elementwise operation, the body of the latter.
+/// Gives what was built of [`write()`]'s text, which stands before the product's elementwise operation, the body of the latter.
 pub fn set_body(work: &Work) -> Result<(), String> {
     let missing = "internal error: no sum of parts";
     let epilogue = work.epilogue.as_ref().ok_or(missing)?;
