@@ -53,6 +53,14 @@ static bool sameValue(Value a, Value b) {
          sameValue(x->getOperand(0), y->getOperand(1)) && sameValue(x->getOperand(1), y->getOperand(0));
 }
 
+/// Whether every dimension is tiled, in order: only then is one tile a slice of the result, as upstream takes it to be where all
+/// outer dimensions have one element.
+template <typename T> static bool tilesAll(T op) {
+  auto rankOf = [](Value value) { return cast<ShapedType>(value.getType()).getRank(); };
+  int64_t rank = std::min(rankOf(op.getSource()), rankOf(op.getDest()));
+  return llvm::equal(op.getInnerDimsPos(), llvm::seq<int64_t>(0, rank));
+}
+
 extern "C" {
 bool tmLinalgIsLinalgOp(MlirOperation op) { return isa<linalg::LinalgOp>(unwrap(op)); }
 
@@ -137,10 +145,10 @@ bool tmLinalgDecompose(MlirOperation root) {
   for (Operation *op : found) {
     rewriter.setInsertionPoint(op);
     if (auto pack = dyn_cast<linalg::PackOp>(op)) {
-      if (!pack.hasPureTensorSemantics() || failed(linalg::lowerPack(rewriter, pack)))
+      if (!pack.hasPureTensorSemantics() || failed(linalg::lowerPack(rewriter, pack, tilesAll(pack))))
         return op->emitOpError("cannot be lowered: it needs static tiles and tensors"), false;
     } else if (auto unpack = dyn_cast<linalg::UnPackOp>(op)) {
-      if (!unpack.hasPureTensorSemantics() || failed(linalg::lowerUnPack(rewriter, unpack)))
+      if (!unpack.hasPureTensorSemantics() || failed(linalg::lowerUnPack(rewriter, unpack, tilesAll(unpack))))
         return op->emitOpError("cannot be lowered: it needs static tiles and tensors"), false;
     } else if (auto filter = dyn_cast<linalg::WinogradFilterTransformOp>(op)) {
       if (failed(linalg::decomposeWinogradFilterTransformOp(rewriter, filter)))
