@@ -50,7 +50,9 @@ fn writer(op: Op) -> Option<Op> {
     to.def().filter(|d| own(*d))?;
     let ops = block.ops();
     let place = ops.iter().position(|o| *o == op)?;
-    let unused = to.uses().into_iter().all(|(user, _)| user == op || !ops[..place].contains(&user));
+    // What stands in a loop counts as before, wherever the loop is.
+    let later = |user: Op| user.block() == Some(block) && !ops[..place].contains(&user);
+    let unused = to.uses().into_iter().all(|(user, _)| later(user));
     let last = ops[..place].iter().rev().find(|o| writes(**o, from) || Some(**o) == source(from).def())?;
     (unused && Some(*last) != source(from).def()).then_some(*last)
 }

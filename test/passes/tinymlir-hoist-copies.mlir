@@ -40,3 +40,21 @@ func.func @written(%y: memref<8xf32>, %v: f32, %n: index) -> (memref<8xf32>, mem
   memref.dealloc %x : memref<8xf32>
   return %r, %s : memref<8xf32>, memref<8xf32>
 }
+
+// What a loop before writes to the copy's own memory is overwritten, not the other way round.
+// CHECK-LABEL: func.func @overwritten(
+// CHECK:         scf.for
+// CHECK:         memref.copy
+func.func @overwritten(%v: f32, %n: index) -> memref<8xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %x = memref.alloc() : memref<8xf32>
+  linalg.fill ins(%v : f32) outs(%x : memref<8xf32>)
+  %r = memref.alloc() : memref<8xf32>
+  scf.for %i = %c0 to %n step %c1 {
+    memref.store %v, %r[%i] : memref<8xf32>
+  }
+  memref.copy %x, %r : memref<8xf32> to memref<8xf32>
+  memref.dealloc %x : memref<8xf32>
+  return %r : memref<8xf32>
+}
