@@ -50,6 +50,31 @@ class View:
         return [pointer, pointer, self.offset, *self.sizes, *self.strides]
 
 
+def compare(label, ours, theirs, c, exact, operations, most_error):
+    """Runs a product that writes `c` twice, times it beside `theirs`, and prints a line: rates, the largest error relative to
+    the largest element of `exact`, and whether both runs gave the same bits."""
+    ours()
+    error = (c.double() - exact).abs().max().item() / exact.abs().max().item()
+    first = c.clone()
+    ours()
+    same = "same" if torch.equal(first, c) else "DIFFERS"
+    time, base = median_us(ours), median_us(theirs)
+    bad = "" if error < most_error else "  WRONG"
+    print(f"{label:52s} {time:8.2f} us {operations / time / 1e6:6.1f} TFLOP/s  cuBLAS {operations / base / 1e6:6.1f}"
+          f"  {100 * base / time:5.1f} %  error {error:.1e} {same}{bad}", flush=True)
+
+
+def gelu_after(product, bias):
+    """What the modules of products compute of one: GELU with tanh of its sum with a row."""
+    return torch.nn.functional.gelu(product + bias.to(product.dtype), approximate="tanh")
+
+
+def allow_shared(function, size):
+    """Lets a kernel have so many bytes of dynamic shared memory."""
+    attribute = driver.CUfunction_attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
+    check(driver.cuFuncSetAttribute(function, attribute, size))
+
+
 def up(a, b):
     return -(-a // b)
 

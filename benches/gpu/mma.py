@@ -8,7 +8,7 @@ import re
 import torch
 from cuda.bindings import driver
 
-from harness import Module, View, check, median_us, up
+from harness import Module, View, allow_shared, check, compare, gelu_after, up
 
 module = Module("mma")
 # Rows and columns of a tile on sm_90 to elements of a slice, slots of the ring and threads.
@@ -29,12 +29,10 @@ def measure(kernel, m, k, n):
     c = torch.full((m, n), float("nan"), device="cuda", dtype=dtype)
     exact = a.double() @ b_read.double()
     if gelu:
-        exact = torch.nn.functional.gelu(exact + bias, approximate="tanh")
-    error = lambda: (c.double() - exact).abs().max().item() / exact.abs().max().item()
+        exact = gelu_after(exact, bias)
     function = check(driver.cuModuleGetFunction(module.module, kernel.encode()))
     shared = stages * (rows + columns) * depth * 2
-    check(driver.cuFuncSetAttribute(
-        function, driver.CUfunction_attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, shared))
+    allow_shared(function, shared)
     grid, x = up(m, rows) * up(n, columns), View(bias if gelu else a, [1, m, n], [0, 0, 1])
     views = [View(v, [1, *v.shape], [0, v.stride(0), 1]) for v in (a, b)]
     arguments = [*views, View(c, [1, m, 1, n], [m * n, n, 0, 1]), x, x, 1, up(k, 64) * 64]
@@ -43,17 +41,9 @@ def measure(kernel, m, k, n):
     def theirs():
         torch.matmul(a, b_read, out=c)
         if gelu:
-            torch.nn.functional.gelu(c + bias.to(dtype), approximate="tanh")
+            gelu_after(c, bias)
 
-    run()
-    ours, flops = error(), 2 * m * n * k
-    first = c.clone()
-    run()
-    same = "same" if torch.equal(first, c) else "DIFFERS"
-    time, base = median_us(run), median_us(theirs)
-    bad = "" if ours < 8e-3 else "  WRONG"
-    print(f"{m}x{k}x{n} {kernel:38s} {time:8.2f} us {flops / time / 1e6:6.1f} TFLOP/s"
-          f"  cuBLAS {flops / base / 1e6:6.1f}  {100 * base / time:5.1f} %  error {ours:.1e} {same}{bad}", flush=True)
+    compare(f"{m}x{k}x{n} {kernel}", run, theirs, c, exact, 2 * m * n * k, 8e-3)
 
 
 # The row strides are part of a kernel: 4096 for tiles of 256 columns, 3072 for those of 192.

@@ -8,7 +8,7 @@ import re
 import torch
 from cuda.bindings import driver
 
-from harness import Module, View, check, median_us, up
+from harness import Module, View, allow_shared, check, compare, gelu_after, median_us, up
 
 torch.backends.cuda.matmul.allow_tf32 = True
 module = Module("warpgroups")
@@ -58,12 +58,10 @@ def measure(kernel, m, k, n, plain=False):
     c = torch.full((m, n), float("nan"), device="cuda", dtype=dtype)
     exact = a.double() @ b_read.double()
     if gelu:
-        exact = torch.nn.functional.gelu(exact + bias, approximate="tanh")
-    error = lambda: (c.double() - exact).abs().max().item() / exact.abs().max().item()
+        exact = gelu_after(exact, bias)
     function = check(driver.cuModuleGetFunction(module.module, kernel.encode()))
     shared = stages * (rows + columns) * 128 + 1024
-    check(driver.cuFuncSetAttribute(
-        function, driver.CUfunction_attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, shared))
+    allow_shared(function, shared)
     tiles, x = up(m, rows) * up(n, columns), View(bias if gelu else a, [1, m, n], [0, 0, 1])
     b_seen, turn = transpose(b) if plain else (b, lambda: None)
     arguments = [tensor_map(a), tensor_map(b_seen), View(c, [1, m, 1, n], [m * n, n, 0, 1]), x, x, 1, m, n, k, 1, up(k, 64) * 64]
@@ -77,19 +75,10 @@ def measure(kernel, m, k, n, plain=False):
     def theirs():
         torch.matmul(a, b_read, out=c)
         if gelu:
-            torch.nn.functional.gelu(c + bias.to(dtype), approximate="tanh")
+            gelu_after(c, bias)
 
-    run()
-    ours, flops = error(), 2 * m * n * k
-    first = c.clone()
-    run()
-    same = "same" if torch.equal(first, c) else "DIFFERS"
-    time, base = median_us(run), median_us(theirs)
-    bad = "" if ours < (2e-3 if single else 8e-3) else "  WRONG"
-    if plain:
-        bad += f"  of it transposing {median_us(turn):.2f} us"
-    print(f"{m}x{k}x{n} {kernel + (' K x N' if plain else ''):38s} {time:8.2f} us {flops / time / 1e6:6.1f} TFLOP/s"
-          f"  cuBLAS {flops / base / 1e6:6.1f}  {100 * base / time:5.1f} %  error {ours:.1e} {same}{bad}", flush=True)
+    label = f"{m}x{k}x{n} {kernel}" + (f" K x N, transposing {median_us(turn):.2f} us" if plain else "")
+    compare(label, run, theirs, c, exact, 2 * m * n * k, 2e-3 if single else 8e-3)
 
 
 for kernel in sorted(set(re.findall(r"\.entry (matmul_wgmma_[a-z_0-9]*)", module.text))):
