@@ -61,19 +61,6 @@ pub(super) fn multiply(op: Op) -> Result<String, &'static str> {
     Ok(made + &tail)
 }
 
-/// `nvvm.convert.float.to.tf32` to nearest, ties away from zero; why not where it is another rounding.
-pub(super) fn round(op: Op) -> Result<&'static str, &'static str> {
-    let text = |name: &str| op.attr(name).map(|a| a.to_string()).unwrap_or_default();
-    let plain = text("rnd").contains("rna") && !text("sat").contains("satfinite") && !text("relu").contains("true");
-    if !plain {
-        return Err("a conversion to tf32 that is not to nearest, ties away from zero, needs a card");
-    }
-    Ok("%bits = llvm.bitcast %a0 : f32 to i32\n%half = llvm.mlir.constant(4096 : i32) : i32\n\
-        %kept = llvm.mlir.constant(-8192 : i32) : i32\n%none = llvm.mlir.constant(2147483647 : i32) : i32\n\
-        %up = llvm.add %bits, %half : i32\n%cut = llvm.and %up, %kept : i32\n%nan = llvm.fcmp \"uno\" %a0, %a0 : f32\n\
-        %r = llvm.select %nan, %none, %cut : i1, i32\nreturn %r : i32")
-}
-
 /// `nvvm.ldmatrix`, likewise, and how many matrices it loads.
 pub(super) fn load(op: Op) -> Result<(String, i64), &'static str> {
     let text = |name: &str| op.attr(name).map(|a| a.to_string()).unwrap_or_default();

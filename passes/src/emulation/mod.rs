@@ -2,6 +2,7 @@
 //!
 //! A thread finds what it knows of itself at a pointer that the runtime gives it (`Thread` in `runtime/src/emulate`).
 
+mod math;
 mod matrix;
 mod runtime;
 
@@ -22,9 +23,6 @@ const REGISTERS: [&str; 14] = [
 /// Where the pointers to shared memory and to its part whose size a launch gives stand in it, in bytes.
 const SHARED: usize = 64;
 const DYNAMIC: usize = 80;
-
-/// 2^x without denormals, to about two units in the last place on a card.
-const EX2: &str = "llvm.nvvm.ex2.approx.ftz.f";
 
 /// Rewrites one function of a kernel module.
 pub(crate) struct Rewriter<'a> {
@@ -86,12 +84,8 @@ impl<'a> Rewriter<'a> {
             "llvm.mlir.addressof" => return self.address(op, thread),
             "llvm.call" => return self.call(op),
             "llvm.inline_asm" => return self.refuse(op, "inline assembly needs a card"),
-            "llvm.call_intrinsic" if op.attr("intrin").and_then(|i| i.as_str()).is_some_and(|i| i == EX2) => {
-                // Denormal results, and arguments, become zero.
-                "%e = llvm.intr.exp2(%a0) : (f32) -> f32\n%least = llvm.mlir.constant(1.17549435E-38 : f32) : f32\n\
-                 %none = llvm.mlir.constant(0.0 : f32) : f32\n%small = llvm.fcmp \"olt\" %e, %least : f32\n\
-                 %r = llvm.select %small, %none, %e : i1, f32\nreturn %r : f32"
-                    .into()
+            "llvm.call_intrinsic" if op.attr("intrin").and_then(|i| i.as_str()).is_some_and(|i| i == math::EX2) => {
+                math::POWER_OF_TWO.into()
             }
             "llvm.call_intrinsic" => {
                 return self.refuse(op, "an intrinsic of LLVM's that is called by its name needs a card");
@@ -154,7 +148,7 @@ impl<'a> Rewriter<'a> {
                 "%left = llvm.mlir.constant({} : i32) : i32\nllvm.call @tinymlirEmulatedWait(%t, %left) : (!llvm.ptr, i32) -> ()",
                 int("n")
             ),
-            "nvvm.convert.float.to.tf32" => match matrix::round(op) {
+            "nvvm.convert.float.to.tf32" => match math::round(op) {
                 Ok(text) => text.into(),
                 Err(fact) => return self.refuse(op, fact),
             },
