@@ -71,6 +71,20 @@ pub fn on_host(op: Op) -> bool {
     op.parent_named("gpu.module").is_none() && op.parent_named("gpu.launch").is_none()
 }
 
+/// What `take` makes of the operations behind `at`, given what it made of those before: as far as it takes each that touches memory.
+pub fn following<T>(at: Op, take: impl Fn(Op, &[T]) -> Option<T>) -> Vec<T> {
+    let mut taken = vec![];
+    let mut next = at.next();
+    while let Some(op) = next {
+        next = op.next();
+        if !leaves_memory_alone(op) {
+            let Some(more) = take(op, &taken) else { break };
+            taken.push(more);
+        }
+    }
+    taken
+}
+
 /// Whether an operation of a host function may neither read nor write memory that kernels see.
 pub fn leaves_memory_alone(op: Op) -> bool {
     let name = op.name();

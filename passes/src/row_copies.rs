@@ -2,7 +2,7 @@
 //! of all rows, behind a product. The kernel that makes the elements writes them there, too.
 
 use crate::{
-    device::{leaves_memory_alone, source},
+    device::{following, source},
     epilogue::Target,
     host::Operand,
     ir::{Op, Value},
@@ -27,22 +27,13 @@ pub const VIEW: &str = "memref<?x?x?xf32, strided<[?, ?, 1], offset: ?>>";
 /// The copies behind `at` of what it leaves in `target`, as far as nothing stands between that touches memory. They must not
 /// write what the product reads or what another of them writes, and rows go elsewhere four elements at a time.
 pub fn find(at: Op, target: &Target, inputs: &[Value]) -> Vec<RowCopy> {
-    let mut found: Vec<RowCopy> = vec![];
     if target.batch.0 != 1 || target.inner.1 != 1 {
-        return found;
+        return vec![];
     }
-    let mut next = at.next();
-    while let Some(op) = next {
-        next = op.next();
-        if leaves_memory_alone(op) {
-            continue;
-        }
-        match RowCopy::of(op, at, target, inputs) {
-            Some(copy) if found.iter().all(|other| copy.is_apart(other, target.row.0)) => found.push(copy),
-            _ => break,
-        }
-    }
-    found
+    following(at, |op, found: &[RowCopy]| {
+        let copy = RowCopy::of(op, at, target, inputs)?;
+        found.iter().all(|other| copy.is_apart(other, target.row.0)).then_some(copy)
+    })
 }
 
 impl RowCopy {

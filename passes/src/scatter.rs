@@ -2,7 +2,7 @@
 //! a product, each of whose iterations copies one element of the result. The kernel that makes the element writes it there.
 
 use crate::{
-    device::{leaves_memory_alone, source},
+    device::{following, source},
     epilogue::Target,
     ir::{Block, Op, Value},
     kernels::set_body,
@@ -28,22 +28,13 @@ pub struct Scatter {
 /// The loops behind `at` that copy what it leaves in `target`, as far as nothing stands between that touches memory. They must
 /// not write what the product reads, nor what another of them reads or writes.
 pub fn find(at: Op, target: &Target, inputs: &[Value]) -> Vec<Scatter> {
-    let mut found = vec![];
     if target.batch.0 != 1 || target.row.0 != 1 || target.group.0 != 1 || target.inner.1 != 1 {
-        return found;
+        return vec![];
     }
-    let mut next = at.next();
-    while let Some(op) = next {
-        next = op.next();
-        if leaves_memory_alone(op) {
-            continue;
-        }
-        match Scatter::of(op, at, target, inputs) {
-            Some(scatter) if found.iter().all(|other| scatter.is_apart(other)) => found.push(scatter),
-            _ => break,
-        }
-    }
-    found
+    following(at, |op, found: &[Scatter]| {
+        let scatter = Scatter::of(op, at, target, inputs)?;
+        found.iter().all(|other| scatter.is_apart(other)).then_some(scatter)
+    })
 }
 
 impl Scatter {

@@ -3,9 +3,8 @@
 
 use crate::ir::{Op, PassCx, PassResult, Type};
 
-/// Rewrites what [`reduce_by_shuffles`] does not: `gpu.all_reduce` and `gpu.shuffle` of less than 32 bits as those of 32 bits, a sum or
-/// product of halves in f32, rounded once; where a thread is among
-/// subgroups from its place in its block.
+/// Rewrites what [`reduce_by_shuffles`] does not: `gpu.all_reduce` and `gpu.shuffle` of less than 32 bits become those of 32
+/// bits, a sum or product of halves in f32, rounded once; a thread's subgroup follows from its place in its block.
 pub(crate) fn widen(cx: &PassCx, module: Op) -> PassResult {
     for op in module.find(&WIDENED) {
         let name = op.name();
@@ -41,11 +40,13 @@ fn narrow(ty: Type) -> Option<i64> {
     (bits < 32 && (ty.is_float() || ty.is(&format!("i{bits}")))).then_some(bits)
 }
 
+/// The last word of an attribute, such as `add` of `#gpu<all_reduce_op add>`.
 fn word(op: Op, name: &str) -> String {
     let text = op.attr(name).map(|a| a.to_string()).unwrap_or_default();
     text.trim_end_matches('>').rsplit([' ', '<']).next().unwrap_or_default().to_owned()
 }
 
+/// A shuffle of 8 or 16 bits in 32.
 fn shuffle(op: Op) -> Option<String> {
     let ty = op.operand(0).ty();
     let bits = narrow(ty)?;
@@ -63,6 +64,7 @@ fn shuffle(op: Op) -> Option<String> {
     ))
 }
 
+/// A reduction of a block of 8 or 16 bits in 32.
 fn all_reduce(op: Op) -> Option<String> {
     let ty = op.operand(0).ty();
     narrow(ty)?;
