@@ -283,8 +283,7 @@ impl Loops {
         let plain = |o: &Op| {
             o.num_regions() == 0
                 && (o.name().starts_with("arith.")
-                    // What becomes a loop in a function of its own stays outside.
-                    || o.name().starts_with("math.") && !o.is("math.ipowi")
+                    || o.name().starts_with("math.")
                     || o.is("linalg.index")
                     || o.is("linalg.yield"))
         };

@@ -47,10 +47,23 @@ pub fn narrowing(precision: &str, chip: &str) -> &'static str {
     if precision == "bf16" && multiplies_bf16 { ",tinymlir-narrow-products,tinymlir-optimize" } else { "" }
 }
 
-/// From products and copies to loops.
-pub const LOOPS: &str = "tinymlir-expand-math,tinymlir-tiled-matmul,tinymlir-wide-accumulators,tinymlir-tiled-matmul,tinymlir-device-copies,func.func(convert-linalg-to-parallel-loops,\
-                     scf-forall-to-parallel),lower-affine,tinymlir-hoist-accumulators,\
-                     convert-math-to-funcs{min-width-of-fpowi-exponent=65}";
+/// Math that becomes a loop in a function of its own, which is a call before anything takes it for plain arithmetic.
+pub const MATH: &str = "tinymlir-expand-math,convert-math-to-funcs{min-width-of-fpowi-exponent=65}";
+
+/// What fast kernels for a chip compute at this precision.
+pub fn fast(chip: &str, precision: &str) -> String {
+    let options = format!("{{chip={chip} precision={precision}}}");
+    format!("tinymlir-hoist-copies,tinymlir-attention{options},tinymlir-tuned-matmul{options},tinymlir-row-kernels")
+}
+
+/// From products and copies to loops; with `vectors` contiguous copies are of 16 bytes a thread.
+pub fn loops(vectors: bool) -> String {
+    format!(
+        "tinymlir-tiled-matmul,tinymlir-wide-accumulators,tinymlir-tiled-matmul,tinymlir-device-copies{{vectors={vectors}}},\
+         func.func(convert-linalg-to-parallel-loops,scf-forall-to-parallel),lower-affine,tinymlir-hoist-accumulators"
+    )
+}
+
 /// From loops to kernels. `cse` before outlining makes equal kernels textually equal.
 pub const KERNELS: &str = "tinymlir-tile-parallel-loops,func.func(gpu-map-parallel-loops{mapping-policy=innermost-first}),\
                        convert-parallel-loops-to-gpu,lower-affine,canonicalize,cse,func.func(gpu-launch-sink-index-computations),\
@@ -58,34 +71,30 @@ pub const KERNELS: &str = "tinymlir-tile-parallel-loops,func.func(gpu-map-parall
                        canonicalize,cse";
 
 fn run(cx: &PassCx, module: Op) -> PassResult {
+    let is_fast = match cx.string("schedule").as_str() {
+        "simple" => false,
+        "fast" => true,
+        other => {
+            return Err(cx.error(module, &format!("cannot be outlined: schedule={other} is neither simple nor fast")));
+        }
+    };
     let memory = cx.string("memory");
     let of_tensors =
         |f: &Op| f.walk().iter().any(|op| op.results().iter().chain(&op.operands()).any(|v| v.ty().is_tensor()));
     if module.find(&["func.func"]).iter().any(of_tensors) {
         // The precision is fast kernels'.
-        let fast = cx.string("schedule") == "fast";
-        let narrow = if fast { narrowing(&cx.string("precision"), &cx.string("chip")) } else { "" };
+        let narrow = if is_fast { narrowing(&cx.string("precision"), &cx.string("chip")) } else { "" };
         cx.run_pipeline(&format!("tinymlir-optimize{narrow},tinymlir-bufferize"), module)?;
     }
     let kept: Vec<_> = module.body().into_iter().filter(|m| m.is("gpu.module")).collect();
     kept.iter().for_each(|m| m.set_attr(KEEP, Attr::unit(module.ctx())));
-    match cx.string("schedule").as_str() {
-        "simple" => {}
-        "fast" => {
-            let (chip, precision) = (cx.string("chip"), cx.string("precision"));
-            let options = format!("{{chip={chip} precision={precision}}}");
-            let products = format!("tinymlir-hoist-copies,tinymlir-attention{options},tinymlir-tuned-matmul{options}");
-            cx.run_pipeline(&format!("{products},tinymlir-row-kernels"), module)?
-        }
-        other => {
-            return Err(cx.error(module, &format!("cannot be outlined: schedule={other} is neither simple nor fast")));
-        }
+    cx.run_pipeline(MATH, module)?;
+    if is_fast {
+        cx.run_pipeline(&fast(&cx.string("chip"), &cx.string("precision")), module)?;
     }
-    let vectors =
-        if cx.string("schedule") == "fast" { "tinymlir-device-copies{vectors=true}" } else { "tinymlir-device-copies" };
-    cx.run_pipeline(&LOOPS.replace("tinymlir-device-copies", vectors), module)?;
+    cx.run_pipeline(&loops(is_fast), module)?;
     cx.run_pipeline(KERNELS, module)?;
-    if cx.string("schedule") == "fast" && cx.boolean("dependent-launches") {
+    if is_fast && cx.boolean("dependent-launches") {
         cx.run_pipeline(&format!("tinymlir-dependent-launches{{chip={}}}", cx.string("chip")), module)?;
     }
     for kept in module.body().into_iter().filter(|m| m.is("gpu.module")) {

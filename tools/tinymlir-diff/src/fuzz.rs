@@ -20,7 +20,7 @@ use std::{
 };
 use tinymlir_passes::{
     ir::{Context, Module},
-    tinymlir_gpu_outline::{KERNELS, LOOPS},
+    tinymlir_gpu_outline::{KERNELS, MATH, fast, loops},
 };
 
 /// Seconds of processor time for one mutant.
@@ -110,7 +110,7 @@ impl Fuzzer {
         }
         texts.sort();
         texts.dedup();
-        let stages = [&["tinymlir-optimize", "tinymlir-bufferize"][..], &[LOOPS], &[KERNELS]];
+        let stages = [&["tinymlir-optimize", "tinymlir-bufferize"][..], &[MATH, &loops(false)], &[KERNELS]];
         for text in texts {
             fuzzer.corpus.extend(fuzzer.stages(&text, &stages)?);
             fuzzer.corpus.push(text);
@@ -255,13 +255,13 @@ fn routes(context: &Context) -> Result<Vec<Route>> {
         )
     };
     let start = "tinymlir-optimize,tinymlir-bufferize";
-    let fast = "tinymlir-tuned-matmul{chip=sm_90},tinymlir-row-kernels";
+    let (simple, fast) = (loops(false), format!("{},{}", fast("sm_90a", "tf32"), loops(true)));
     let mut routes = Vec::new();
     for (name, pipeline) in [
         ("optimize", start.to_owned()),
         ("cpu", format!("{start},tinymlir-lower-cpu")),
-        ("gpu", format!("{start},{LOOPS},{KERNELS},{}", memory("managed"))),
-        ("gpu fast", format!("{start},{fast},{LOOPS},{KERNELS},{}", memory("device"))),
+        ("gpu", format!("{start},{MATH},{simple},{KERNELS},{}", memory("managed"))),
+        ("gpu fast", format!("{start},{MATH},{fast},{KERNELS},{}", memory("device"))),
     ] {
         routes.push(Route { name: name.into(), passes: expand(&pipeline)? });
     }
