@@ -5,9 +5,9 @@
 //! `tinymlirEmulatedLaunch`, which runs each thread of a block by itself; what threads do together, and what tells them apart,
 //! are calls of the runtime (`runtime/src/emulate`), matrix instructions of a warp among them; functions of libdevice become libm's of the same name. The host's memory
 //! is the device's. Shared memory is what the runtime gives a block: an access outside of it, and one of several elements that is
-//! not aligned, end the program.
+//! not aligned, end the program; so does one through `!llvm.ptr<7>` to what no running block of the cluster has.
 //!
-//! Refuses instructions of warpgroups, tensor maps, clusters and memory barriers (`mbarrier`), inline assembly, and calls of functions that
+//! Refuses instructions of warpgroups, tensor maps and memory barriers (`mbarrier`), inline assembly, and calls of functions that
 //! nothing defines: those need a card.
 
 use crate::{
@@ -46,6 +46,9 @@ const HOST: [&str; 13] = [
     "mgpuEventSynchronize",
     "mgpuEventRecord",
 ];
+/// Of a kernel: the size of the clusters that it is compiled for.
+const CLUSTER: &str = "nvvm.cluster_dim";
+
 /// A kernel as a function of the host.
 struct Kernel {
     /// What takes the arguments from where a launch put them.
@@ -53,6 +56,8 @@ struct Kernel {
     /// A text: how the kernel is called.
     name: String,
     shared_bytes: u64,
+    /// The size of the clusters that it is compiled for; zeros where it is for any.
+    cluster: [i32; 3],
 }
 
 fn run(cx: &PassCx, module: Op) -> PassResult {
@@ -120,12 +125,14 @@ fn adopt(cx: &PassCx, module: Op, holder: Op, kernels: &mut HashMap<(String, Str
             cx.check(function, declare_called(holder, RUNTIME))?;
         }
         rewritten?;
+        let cluster = function.attr(CLUSTER).and_then(|a| a.as_i32_array());
+        let cluster = cluster.and_then(|sizes| sizes.try_into().ok()).unwrap_or_default();
         make_private(function);
         if is_kernel {
             let entry = cx.check(function, define_entry(module, function, &symbol))?;
             let name = declare_text(cx, module, function, &format!("{symbol}_name"), &old)?;
             let shared_bytes = shared.bytes.get(&symbol).copied().unwrap_or(0);
-            kernels.insert((holder_name.clone(), old), Kernel { entry, name, shared_bytes });
+            kernels.insert((holder_name.clone(), old), Kernel { entry, name, shared_bytes, cluster });
             cx.count("kernels");
         }
     }
@@ -273,14 +280,11 @@ fn replace_launch(cx: &PassCx, module: Op, launch: Op, kernels: &HashMap<(String
     let kernel = cx.check(launch, kernel.ok_or("launches what is no kernel of this module".to_string()))?;
     let segments = launch.attr("operandSegmentSizes").and_then(|s| s.as_i32_array()).unwrap_or_default();
     let operands = launch.operands();
-    let [asynchronous, _, _, _, _, _, _, cx_, cy, cz, dynamic, count, _] = segments[..] else {
+    let [asynchronous, _, _, _, _, _, _, x, y, z, dynamic, count, _] = segments[..] else {
         return Err(cx.error(launch, "cannot be emulated: its operands are of an unknown form"));
     };
-    if cx_ + cy + cz > 0 {
-        return Err(cx.error(launch, "cannot be emulated: clusters need a card"));
-    }
     let mut rest = operands.into_iter().skip(asynchronous as usize);
-    let sizes: Vec<_> = rest.by_ref().take(6).collect();
+    let sizes: Vec<_> = rest.by_ref().take(6 + (x + y + z) as usize).collect();
     let dynamic = rest.by_ref().take(dynamic as usize).next();
     let arguments: Vec<_> = rest.take(count as usize).collect();
 
@@ -314,6 +318,12 @@ fn replace_launch(cx: &PassCx, module: Op, launch: Op, kernels: &HashMap<(String
             wide.push(format!("%a{i}"));
         }
     }
+    text += "%none = llvm.mlir.constant(0 : i64) : i64\n";
+    wide.resize(9, "%none".into());
+    for (i, size) in kernel.cluster.iter().enumerate() {
+        text += &format!("%own{i} = llvm.mlir.constant({size} : i64) : i64\n");
+        wide.push(format!("%own{i}"));
+    }
     text += &format!(
         "%kernel = llvm.mlir.addressof @{} : !llvm.ptr\n%name = llvm.mlir.addressof @{} : !llvm.ptr\n%static = llvm.mlir.constant({} : i64) : i64\n",
         kernel.entry, kernel.name, kernel.shared_bytes
@@ -326,8 +336,9 @@ fn replace_launch(cx: &PassCx, module: Op, launch: Op, kernels: &HashMap<(String
         None => text += "%dynamic = llvm.mlir.constant(0 : i64) : i64\n",
     }
     text += &format!(
-        "llvm.call @tinymlirEmulatedLaunch(%kernel, %name, {}, %static, %dynamic, %slots) : (!llvm.ptr, !llvm.ptr, i64, i64, i64, i64, i64, i64, i64, i64, !llvm.ptr) -> ()",
-        wide.join(", ")
+        "llvm.call @tinymlirEmulatedLaunch(%kernel, %name, {}, %static, %dynamic, %slots) : (!llvm.ptr, !llvm.ptr, {}, !llvm.ptr) -> ()",
+        wide.join(", "),
+        ["i64"; 14].join(", ")
     );
     let declarations = format!(
         "{RUNTIME}\nllvm.func @{}(!llvm.ptr)\nllvm.mlir.global external constant @{}() {{addr_space = 0 : i32}} : !llvm.array<{} x i8>",

@@ -88,6 +88,7 @@ fn run(cx: &PassCx, module: Op) -> PassResult {
     }
     let kept: Vec<_> = module.body().into_iter().filter(|m| m.is("gpu.module")).collect();
     kept.iter().for_each(|m| m.set_attr(KEEP, Attr::unit(module.ctx())));
+    module.find(&["gpu.launch"]).into_iter().for_each(pass_cluster_sizes);
     cx.run_pipeline(MATH, module)?;
     if is_fast {
         cx.run_pipeline(&fast(&cx.string("chip"), &cx.string("precision")), module)?;
@@ -106,4 +107,17 @@ fn run(cx: &PassCx, module: Op) -> PassResult {
         &format!("{memory},tinymlir-alignment-checks,tinymlir-async-launches,tinymlir-verify-outlined"),
         module,
     )
+}
+
+/// Gives the body of a launch the sizes of its clusters: upstream outlines those names as the number of clusters.
+fn pass_cluster_sizes(launch: Op) {
+    let segments = launch.attr("operandSegmentSizes").and_then(|s| s.as_i32_array()).unwrap_or_default();
+    if segments.get(7..10) != Some(&[1, 1, 1]) {
+        return;
+    }
+    let before = segments[..7].iter().sum::<i32>() as usize;
+    let arguments = launch.blocks(0).first().map(|block| block.arguments()).unwrap_or_default();
+    for (argument, size) in arguments.into_iter().skip(15).take(3).zip(launch.operands().into_iter().skip(before)) {
+        argument.replace_all_uses(size);
+    }
 }

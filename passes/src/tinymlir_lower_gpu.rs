@@ -55,7 +55,7 @@ const CHIPS: [(&str, &str); 17] = [
 ];
 /// The first chip that has an instruction, by the start of its operation's name; the longest start comes first. Upstream
 /// checks those that a single chip has.
-const INSTRUCTIONS: [(&str, u32); 13] = [
+const INSTRUCTIONS: [(&str, u32); 17] = [
     ("nvvm.cp.async.bulk", 90),
     ("nvvm.cp.async", 80),
     ("nvvm.mbarrier.try_wait", 90),
@@ -63,7 +63,11 @@ const INSTRUCTIONS: [(&str, u32); 13] = [
     ("nvvm.mbarrier", 80),
     ("nvvm.redux", 80),
     ("nvvm.stmatrix", 90),
+    ("nvvm.clusterlaunchcontrol", 100),
     ("nvvm.cluster", 90),
+    ("nvvm.read.ptx.sreg.cluster", 90),
+    ("nvvm.read.ptx.sreg.nclusterid", 90),
+    ("nvvm.fence.sc.cluster", 90),
     ("nvvm.elect", 90),
     ("nvvm.fence.proxy", 90),
     ("nvvm.fence.mbarrier", 90),
@@ -121,8 +125,9 @@ fn run(cx: &PassCx, module: Op) -> PassResult {
             opaque_negations(cx, kernels)?;
         }
         check_lowered(cx, kernels)?;
-        if kernels.symbol().is_some_and(|name| untargeted.contains(&name)) {
+        if let Some(name) = kernels.symbol().filter(|name| untargeted.contains(name)) {
             check_chip(cx, kernels, &chip)?;
+            check_clusters(cx, module, kernels, &name, &chip)?;
         }
     }
     // Tensor maps are made on the host.
@@ -332,6 +337,27 @@ fn check_chip(cx: &PassCx, kernels: Op, chip: &str) -> PassResult {
         }
     }
     result
+}
+
+/// Clusters are launched on chips that have them: others ignore them, or fail when the kernel is launched.
+fn check_clusters(cx: &PassCx, module: Op, kernels: Op, name: &str, chip: &str) -> PassResult {
+    if number(chip) >= 90 {
+        return Ok(());
+    }
+    let refused = |op: Op| {
+        Err(cx.error(op, &format!("has clusters, which chips from sm_90 on have, and the target is {chip} (give one of those, as chip=sm_90)")))
+    };
+    let sizes = |op: &Op| op.attr("operandSegmentSizes").and_then(|s| s.as_i32_array()).unwrap_or_default();
+    let clustered = |op: &Op| sizes(op).get(7..10).is_some_and(|sizes| sizes.contains(&1));
+    let launches = module.find(&["gpu.launch_func"]).into_iter();
+    let mut launches = launches.filter(|l| launched(*l).is_some_and(|(holder, _)| holder == name));
+    if let Some(launch) = launches.find(clustered) {
+        return refused(launch);
+    }
+    match kernels.body().into_iter().find(|kernel| kernel.attr("nvvm.cluster_dim").is_some()) {
+        Some(kernel) => refused(kernel),
+        None => Ok(()),
+    }
 }
 
 /// No gpu operation but launches and binaries is left on the host.

@@ -57,22 +57,6 @@ llvm.func @mgpuTensorMapEncodeTiledMemref(i64) -> !llvm.ptr
 
 module attributes {gpu.container_module} {
   gpu.module @kernels {
-    llvm.func @nothing() attributes {gpu.kernel, nvvm.kernel} {
-      llvm.return
-    }
-  }
-  llvm.func @main() {
-    %one = llvm.mlir.constant(1 : i64) : i64
-    // expected-error @below {{'gpu.launch_func' op cannot be emulated: clusters need a card}}
-    gpu.launch_func @kernels::@nothing clusters in (%one, %one, %one) blocks in (%one, %one, %one) threads in (%one, %one, %one) : i64
-    llvm.return
-  }
-}
-
-// -----
-
-module attributes {gpu.container_module} {
-  gpu.module @kernels {
     gpu.func @outlined() kernel {
       gpu.return
     }

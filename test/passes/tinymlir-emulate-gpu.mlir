@@ -42,7 +42,7 @@ module attributes {gpu.container_module} {
 // kernel gives way to a function of the host of the same name.
 // CHECK-LABEL: llvm.func internal @shared_0()
 // CHECK:         %[[THREAD:.*]] = llvm.call @tinymlirEmulatedThread()
-// CHECK:         llvm.getelementptr %[[THREAD]][64]
+// CHECK:         llvm.getelementptr %[[THREAD]][128]
 // CHECK:         %[[SECOND:.*]] = llvm.getelementptr %{{.*}}[64] : (!llvm.ptr<3>) -> !llvm.ptr<3>, i8
 // CHECK:         llvm.call @tinymlir_check_shared(%[[THREAD]],
 // CHECK:         llvm.store %{{.*}}, %[[SECOND]]
@@ -67,6 +67,46 @@ module attributes {gpu.container_module} {
   llvm.func @shared() {
     %one = llvm.mlir.constant(1 : i64) : i64
     gpu.launch_func @kernels::@shared blocks in (%one, %one, %one) threads in (%one, %one, %one) : i64
+    llvm.return
+  }
+}
+
+// -----
+
+// The sizes of clusters come behind those of grid and block: zeros where there are none, then those that the kernel is compiled for.
+// What another block of the cluster has is asked of the runtime, and every access to it checked.
+// CHECK-LABEL: llvm.func internal @cluster()
+// CHECK:         %[[THREAD:.*]] = llvm.call @tinymlirEmulatedThread()
+// CHECK:         %[[ID:.*]] = llvm.getelementptr %[[THREAD]][26]
+// CHECK:         %[[RANK:.*]] = llvm.load %[[ID]] invariant : !llvm.ptr -> i32
+// CHECK:         llvm.call @tinymlirEmulatedClusterArrive(%[[THREAD]])
+// CHECK:         llvm.call @tinymlirEmulatedClusterWait(%[[THREAD]])
+// CHECK:         %[[MAPPED:.*]] = llvm.call @tinymlirEmulatedMap(%[[THREAD]], %{{.*}}, %[[RANK]])
+// CHECK:         %[[REMOTE:.*]] = llvm.addrspacecast %[[MAPPED]] : !llvm.ptr to !llvm.ptr<7>
+// CHECK:         llvm.call @tinymlirEmulatedRemoteAccess(%[[THREAD]],
+// CHECK:         llvm.store %[[RANK]], %[[REMOTE]] : i32, !llvm.ptr<7>
+// CHECK-LABEL: llvm.func @clusters(
+// CHECK:         %[[ONE:.*]] = llvm.mlir.constant(1 : i64)
+// CHECK:         %[[TWO:.*]] = llvm.mlir.constant(2 : i64)
+// CHECK:         %[[OWN:.*]] = llvm.mlir.constant(2 : i64)
+// CHECK:         llvm.call @tinymlirEmulatedLaunch(%{{[^,]*}}, %{{[^,]*}}, %[[TWO]], %[[ONE]], %[[ONE]], %[[ONE]], %[[ONE]], %[[ONE]], %[[TWO]], %[[ONE]], %[[ONE]], %[[OWN]],
+module attributes {gpu.container_module} {
+  gpu.module @kernels {
+    llvm.mlir.global internal @a() {addr_space = 3 : i32} : !llvm.array<4 x i32>
+    llvm.func @cluster() attributes {gpu.kernel, nvvm.kernel, nvvm.cluster_dim = array<i32: 2, 1, 1>} {
+      %rank = nvvm.read.ptx.sreg.cluster.ctarank : i32
+      %a = llvm.mlir.addressof @a : !llvm.ptr<3>
+      nvvm.cluster.arrive
+      nvvm.cluster.wait
+      %r = nvvm.mapa %a, %rank : !llvm.ptr<3> -> !llvm.ptr<7>
+      llvm.store %rank, %r : i32, !llvm.ptr<7>
+      llvm.return
+    }
+  }
+  llvm.func @clusters() {
+    %one = llvm.mlir.constant(1 : i64) : i64
+    %two = llvm.mlir.constant(2 : i64) : i64
+    gpu.launch_func @kernels::@cluster clusters in (%two, %one, %one) blocks in (%two, %one, %one) threads in (%one, %one, %one) : i64
     llvm.return
   }
 }

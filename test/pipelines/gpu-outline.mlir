@@ -78,3 +78,17 @@ func.func @branch(%c: i1, %x: memref<64xf32>) {
   }
   return
 }
+
+// What a launch calls its clusters' sizes are those sizes: upstream would make the number of clusters of it.
+// CHECK-LABEL: func.func @clusters(
+// CHECK-SAME:  %[[X:.*]]: memref<4xindex>, %[[N:.*]]: index)
+// CHECK:         gpu.launch_func async {{.*}} clusters in (%[[N]], %c1, %c1) blocks in {{.*}} args(%[[N]] : index, %[[X]] : memref<4xindex>)
+func.func @clusters(%x: memref<4xindex>, %n: index) {
+  %c1 = arith.constant 1 : index
+  %c4 = arith.constant 4 : index
+  gpu.launch clusters(%cx, %cy, %cz) in (%nx = %n, %ny = %c1, %nz = %c1) blocks(%bx, %by, %bz) in (%gx = %c4, %gy = %c1, %gz = %c1) threads(%tx, %ty, %tz) in (%mx = %c1, %my = %c1, %mz = %c1) {
+    memref.store %nx, %x[%bx] : memref<4xindex>
+    gpu.terminator
+  }
+  return
+}

@@ -33,3 +33,29 @@ gpu.module @kernels {
     gpu.return
   }
 }
+
+// -----
+
+// Other chips than those from sm_90 on have no clusters: neither a launch nor a kernel may ask for them.
+module attributes {gpu.container_module} {
+  gpu.module @kernels {
+    gpu.func @plain() kernel {
+      gpu.return
+    }
+  }
+  func.func @clusters() {
+    %c1 = arith.constant 1 : index
+    // expected-error @+1 {{'gpu.launch_func' op has clusters, which chips from sm_90 on have, and the target is sm_80 (give one of those, as chip=sm_90)}}
+    gpu.launch_func @kernels::@plain clusters in (%c1, %c1, %c1) blocks in (%c1, %c1, %c1) threads in (%c1, %c1, %c1)
+    return
+  }
+}
+
+// -----
+
+gpu.module @kernels {
+  // expected-error @+1 {{'llvm.func' op has clusters, which chips from sm_90 on have, and the target is sm_80 (give one of those, as chip=sm_90)}}
+  gpu.func @compiled() kernel attributes {known_cluster_size = array<i32: 2, 1, 1>} {
+    gpu.return
+  }
+}

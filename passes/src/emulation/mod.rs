@@ -2,27 +2,50 @@
 //!
 //! A thread finds what it knows of itself at a pointer that the runtime gives it (`Thread` in `runtime/src/emulate`).
 
+mod access;
 mod math;
 mod matrix;
 mod runtime;
 
 pub(crate) use runtime::{RUNTIME, declare_called};
 
-use crate::{
-    ir::{Failed, Op, PassCx, PassResult, Type, Value},
-    tinymlir_emulate_gpu::declare_text,
-};
-use runtime::{BAD_ACCESS, CHECK_ALIGNED, CHECK_SHARED};
+use crate::ir::{Failed, Op, PassCx, PassResult, Type, Value};
 use std::collections::HashMap;
 
 /// Special registers that the runtime's `Thread` begins with, in its order, 32 bits each.
-const REGISTERS: [&str; 14] = [
-    "tid.x", "tid.y", "tid.z", "ctaid.x", "ctaid.y", "ctaid.z", "ntid.x", "ntid.y", "ntid.z", "nctaid.x", "nctaid.y",
-    "nctaid.z", "laneid", "warpid",
+const REGISTERS: [&str; 28] = [
+    "tid.x",
+    "tid.y",
+    "tid.z",
+    "ctaid.x",
+    "ctaid.y",
+    "ctaid.z",
+    "ntid.x",
+    "ntid.y",
+    "ntid.z",
+    "nctaid.x",
+    "nctaid.y",
+    "nctaid.z",
+    "clusterid.x",
+    "clusterid.y",
+    "clusterid.z",
+    "nclusterid.x",
+    "nclusterid.y",
+    "nclusterid.z",
+    "cluster.ctaid.x",
+    "cluster.ctaid.y",
+    "cluster.ctaid.z",
+    "cluster.nctaid.x",
+    "cluster.nctaid.y",
+    "cluster.nctaid.z",
+    "laneid",
+    "warpid",
+    "cluster.ctarank",
+    "cluster.nctarank",
 ];
 /// Where the pointers to shared memory and to its part whose size a launch gives stand in it, in bytes.
-const SHARED: usize = 64;
-const DYNAMIC: usize = 80;
+const SHARED: usize = 128;
+const DYNAMIC: usize = 144;
 
 /// Rewrites one function of a kernel module.
 pub(crate) struct Rewriter<'a> {
@@ -101,6 +124,11 @@ impl<'a> Rewriter<'a> {
                     _ => return self.refuse(op, "a barrier that reduces needs a card"),
                 }
             }
+            "nvvm.cluster.arrive" | "nvvm.cluster.arrive.relaxed" => {
+                "llvm.call @tinymlirEmulatedClusterArrive(%t) : (!llvm.ptr) -> ()".into()
+            }
+            "nvvm.cluster.wait" => "llvm.call @tinymlirEmulatedClusterWait(%t) : (!llvm.ptr) -> ()".into(),
+            "nvvm.mapa" => map(op),
             "nvvm.bar.warp.sync" => "llvm.call @tinymlirEmulatedWarp(%t, %a0) : (!llvm.ptr, i32) -> ()".into(),
             "nvvm.shfl.sync" => shuffle(op),
             "nvvm.vote.sync" => {
@@ -157,7 +185,11 @@ impl<'a> Rewriter<'a> {
             }
             "nvvm.read.ptx.sreg.warpsize" => "%r = llvm.mlir.constant(32 : i32) : i32\nreturn %r : i32".into(),
             // One kernel runs at a time, and what it writes is seen at once.
-            "nvvm.griddepcontrol" | "nvvm.memory.barrier" | "nvvm.nanosleep" | "nvvm.prefetch" => {
+            "nvvm.griddepcontrol"
+            | "nvvm.memory.barrier"
+            | "nvvm.fence.sc.cluster"
+            | "nvvm.nanosleep"
+            | "nvvm.prefetch" => {
                 op.erase();
                 return Ok(());
             }
@@ -299,68 +331,6 @@ impl<'a> Rewriter<'a> {
         op.replace_with(&made);
         Ok(())
     }
-
-    /// Checks an access that may lie outside of shared memory, or that is of several elements and may not be aligned.
-    fn check_access(&mut self, op: Op, pointer: Value, ty: Type, thread: Value) -> PassResult {
-        let vector = ty.shape();
-        let count = vector.iter().flatten().flatten().product::<i64>();
-        let element = ty.element().unwrap_or(ty);
-        let Some(bytes) = element.bytes().map(|b| b * count) else { return Ok(()) };
-        let natural = (bytes.max(1) as u64).next_power_of_two() as i64;
-        let alignment = op.attr("alignment").and_then(|a| a.as_int()).filter(|a| *a > 0).unwrap_or(natural);
-        let space = pointer.ty().to_string();
-        if space == "!llvm.ptr<3>" {
-            self.check_shared(op, pointer, (bytes, alignment), thread)
-        } else if vector.is_some() && alignment > 1 && ["!llvm.ptr", "!llvm.ptr<1>"].contains(&space.as_str()) {
-            self.check(op, pointer, (bytes, alignment), thread, "aligned")
-        } else {
-            Ok(())
-        }
-    }
-
-    fn check_shared(&mut self, op: Op, pointer: Value, size: (i64, i64), thread: Value) -> PassResult {
-        self.check(op, pointer, size, thread, "shared")
-    }
-
-    fn check(
-        &mut self,
-        op: Op,
-        pointer: Value,
-        (bytes, alignment): (i64, i64),
-        thread: Value,
-        what: &str,
-    ) -> PassResult {
-        let place = op.loc().file().map(|(f, l, c)| format!(" at {f}:{l}:{c}")).unwrap_or_default();
-        let access = format!("'{}' of {bytes} bytes{place}", op.name());
-        let text = match self.accesses.get(&access) {
-            Some(text) => text.clone(),
-            None => {
-                let text = declare_text(self.cx, self.module, op, "tinymlir_access", &access)?;
-                self.accesses.insert(access, text.clone());
-                text
-            }
-        };
-        let space = pointer.ty().to_string();
-        let cast = if space == "!llvm.ptr" {
-            String::new()
-        } else {
-            format!("%q = llvm.addrspacecast %p : {space} to !llvm.ptr\n")
-        };
-        let q = if space == "!llvm.ptr" { "%p" } else { "%q" };
-        let call = format!(
-            "{cast}%what = llvm.mlir.addressof @{text} : !llvm.ptr\n%bytes = llvm.mlir.constant({bytes} : i64) : i64\n\
-             %alignment = llvm.mlir.constant({alignment} : i64) : i64\n\
-             llvm.call @tinymlir_check_{what}(%t, %what, {q}, %bytes, %alignment) : (!llvm.ptr, !llvm.ptr, !llvm.ptr, i64, i64) -> ()"
-        );
-        let declarations = format!(
-            "llvm.func @tinymlir_check_{what}(!llvm.ptr, !llvm.ptr, !llvm.ptr, i64, i64)\n\
-             llvm.mlir.global external constant @{text}() {{addr_space = 0 : i32}} : !llvm.array<1 x i8>"
-        );
-        let definition = if what == "shared" { CHECK_SHARED } else { CHECK_ALIGNED };
-        self.cx.check(op, self.module.declare(&format!("{BAD_ACCESS}\n{definition}")))?;
-        self.build(op, &[("t", thread), ("p", pointer)], &declarations, &call)?;
-        Ok(())
-    }
 }
 
 /// The place of an operation's kind in a list.
@@ -376,6 +346,20 @@ fn percent(names: &[String]) -> String {
 
 fn barrier(id: &str, count: &str) -> String {
     format!("llvm.call @tinymlirEmulatedBarrier(%t, {id}, {count}) : (!llvm.ptr, i32, i32) -> ()")
+}
+
+/// `nvvm.mapa`, between generic addresses or from the block's shared memory to the cluster's.
+fn map(op: Op) -> String {
+    let (from, to) = (op.operand(0).ty().to_string(), op.result(0).ty().to_string());
+    let cast = |name: &str, of: &str, from: &str, to: &str| match from == to {
+        true => format!("%{name} = llvm.bitcast %{of} : {from} to {to}\n"),
+        false => format!("%{name} = llvm.addrspacecast %{of} : {from} to {to}\n"),
+    };
+    format!(
+        "{}%m = llvm.call @tinymlirEmulatedMap(%t, %p, %a1) : (!llvm.ptr, !llvm.ptr, i32) -> !llvm.ptr\n{}return %r : {to}",
+        cast("p", "a0", &from, "!llvm.ptr"),
+        cast("r", "m", "!llvm.ptr", &to),
+    )
 }
 
 /// `nvvm.shfl.sync`, of which the runtime gives the value and, 32 bits higher, whether it is another lane's.

@@ -4,11 +4,15 @@ use crate::ir::Op;
 
 /// What the runtime has for kernels and their launches, one a line.
 pub(crate) const RUNTIME: &str = "\
-llvm.func @tinymlirEmulatedLaunch(!llvm.ptr, !llvm.ptr, i64, i64, i64, i64, i64, i64, i64, i64, !llvm.ptr)
+llvm.func @tinymlirEmulatedLaunch(!llvm.ptr, !llvm.ptr, i64, i64, i64, i64, i64, i64, i64, i64, i64, i64, i64, i64, i64, i64, !llvm.ptr)
 llvm.func @tinymlirEmulatedThread() -> !llvm.ptr attributes {memory_effects = #llvm.memory_effects<other = none, argMem = none, \
 inaccessibleMem = none, errnoMem = none, targetMem0 = none, targetMem1 = none>, passthrough = [\"nounwind\", \"willreturn\"]}
 llvm.func @tinymlirEmulatedFail(!llvm.ptr, i64, i64, i64) attributes {passthrough = [\"noreturn\", \"cold\"]}
 llvm.func @tinymlirEmulatedBarrier(!llvm.ptr, i32, i32)
+llvm.func @tinymlirEmulatedClusterArrive(!llvm.ptr)
+llvm.func @tinymlirEmulatedClusterWait(!llvm.ptr)
+llvm.func @tinymlirEmulatedMap(!llvm.ptr, !llvm.ptr, i32) -> !llvm.ptr
+llvm.func @tinymlirEmulatedRemoteAccess(!llvm.ptr, !llvm.ptr, !llvm.ptr, i64, i64)
 llvm.func @tinymlirEmulatedWarp(!llvm.ptr, i32)
 llvm.func @tinymlirEmulatedShuffle(!llvm.ptr, i32, i32, i32, i32, i32) -> i64
 llvm.func @tinymlirEmulatedVote(!llvm.ptr, i32, i32, i1) -> i64
@@ -44,9 +48,9 @@ llvm.func internal @tinymlir_check_shared(%t: !llvm.ptr, %what: !llvm.ptr, %p: !
   %one = llvm.mlir.constant(1 : i64) : i64
   %a = llvm.ptrtoint %p : !llvm.ptr to i64
   %b = llvm.add %a, %bytes : i64
-  %begin_at = llvm.getelementptr %t[64] : (!llvm.ptr) -> !llvm.ptr, i8
+  %begin_at = llvm.getelementptr %t[128] : (!llvm.ptr) -> !llvm.ptr, i8
   %begin = llvm.load %begin_at invariant : !llvm.ptr -> i64
-  %end_at = llvm.getelementptr %t[72] : (!llvm.ptr) -> !llvm.ptr, i8
+  %end_at = llvm.getelementptr %t[136] : (!llvm.ptr) -> !llvm.ptr, i8
   %end = llvm.load %end_at invariant : !llvm.ptr -> i64
   %mask = llvm.sub %alignment, %one : i64
   %low = llvm.and %a, %mask : i64

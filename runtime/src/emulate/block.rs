@@ -1,38 +1,25 @@
-//! A block: its threads as fibers, its shared memory, and who waits for whom.
+//! A block: its threads as fibers, and who of them waits for whom.
 
-use super::{CURRENT, Kernel, Thread, Wait, memory, stop, warp};
+use super::{
+    CURRENT, LANE, Thread, Wait,
+    cluster::{Launch, Members, place_in},
+    memory, stop, warp,
+};
 use corosensei::{Coroutine, CoroutineResult, stack::DefaultStack};
 use std::{
     cell::{RefCell, UnsafeCell},
-    ffi::{c_char, c_void},
     ptr,
 };
-
-/// What a launch gives; sizes count blocks and threads.
-pub(super) struct Launch {
-    pub kernel: Kernel,
-    pub name: *const c_char,
-    pub grid: [i64; 3],
-    pub block: [i64; 3],
-    pub static_bytes: i64,
-    pub dynamic_bytes: i64,
-    pub arguments: *const c_void,
-}
-
-// SAFETY: what the pointers lead to is there for all threads until the launch is over, and only read.
-unsafe impl Sync for Launch {}
 
 /// Of each fiber. What kernels keep in local memory must fit beside their calls of libm.
 const STACK_BYTES: usize = 256 << 10;
 /// The lanes of a warp.
 const WARP: usize = 32;
-/// Between the end of a block's shared memory and the end of its allocation, and where it begins.
-const ALIGNMENT: usize = 1024;
 
 type Fiber = Coroutine<u64, (), (), DefaultStack>;
 
 #[derive(Clone, Copy, PartialEq)]
-enum State {
+pub(super) enum State {
     /// May run, and is given its answer.
     Ready,
     /// For what its [`Thread`] says.
@@ -49,7 +36,6 @@ pub(super) struct Block<'a> {
     answers: Vec<u64>,
     /// None before the thread begins and after it ends.
     fibers: Vec<Option<Fiber>>,
-    shared: Vec<u8>,
 }
 
 thread_local! {
@@ -65,29 +51,37 @@ fn stack() -> DefaultStack {
 }
 
 impl<'a> Block<'a> {
-    /// Block `index` of the grid, x fastest.
-    pub(super) fn new(launch: &'a Launch, index: i64, reverse: bool) -> Block<'a> {
-        let of = |index: i64, [x, y, _]: [i64; 3]| [index % x, index / x % y, index / x / y];
+    /// Block `rank` of a cluster, x fastest.
+    pub(super) fn new(
+        launch: &'a Launch,
+        cluster: [i64; 3],
+        rank: usize,
+        members: &Members,
+        reverse: bool,
+    ) -> Block<'a> {
         let count = launch.block.iter().product::<i64>() as usize;
-        let (fixed, all) = (launch.static_bytes as usize, (launch.static_bytes + launch.dynamic_bytes) as usize);
-        let mut shared = vec![memory::POISON; all + 2 * ALIGNMENT];
-        let start = shared.as_mut_ptr();
-        // SAFETY: within the allocation.
-        let start = unsafe { start.add(start.align_offset(ALIGNMENT)) };
+        let own = place_in(launch.cluster, rank as i64);
+        let at: [i64; 3] = std::array::from_fn(|i| cluster[i] * launch.cluster[i] + own[i]);
+        let start = members.shared(rank);
         let thread = |i: usize| {
-            let mut ids = [0; 16];
-            let sizes = [of(i as i64, launch.block), of(index, launch.grid), launch.block, launch.grid];
+            let mut ids = [0; 32];
+            let id = place_in(launch.block, i as i64);
+            let sizes = [id, at, launch.block, launch.grid, cluster, launch.clusters(), own, launch.cluster];
             sizes.iter().flatten().zip(&mut ids).for_each(|(size, id)| *id = *size as u32);
-            (ids[12], ids[13]) = ((i % WARP) as u32, (i / WARP) as u32);
+            let rest = [i % WARP, i / WARP, rank, members.count()];
+            rest.iter().zip(&mut ids[LANE..]).for_each(|(value, id)| *id = *value as u32);
             UnsafeCell::new(Thread {
                 ids,
                 shared: start,
-                end: start.wrapping_add(all),
-                dynamic: start.wrapping_add(fixed),
+                end: start.wrapping_add(launch.shared_bytes()),
+                dynamic: start.wrapping_add(launch.static_bytes as usize),
                 kernel: launch.name,
                 yielder: ptr::null(),
                 wait: Wait::Barrier { id: 0, count: 0 },
                 copies: memory::Copies::default(),
+                cluster: members,
+                arrived: 0,
+                waited: 0,
             })
         };
         Block {
@@ -97,35 +91,47 @@ impl<'a> Block<'a> {
             states: vec![State::Ready; count],
             answers: vec![0; count],
             fibers: (0..count).map(|_| None).collect(),
-            shared,
         }
     }
 
-    /// Runs every thread to its end, or the program to its.
-    pub(super) fn run(mut self) {
+    /// Runs every thread to its end, or until none can go on without other blocks or at all; whether all have ended.
+    pub(super) fn run(&mut self) -> bool {
         let warps = self.states.len().div_ceil(WARP);
         loop {
             for i in 0..warps {
                 self.run_warp(if self.reverse { warps - 1 - i } else { i });
             }
-            if self.states.iter().all(|state| *state == State::Ended) {
-                break;
-            }
             if !self.open_barriers() {
-                self.stuck();
+                return self.states.iter().all(|state| *state == State::Ended);
             }
         }
-        debug_assert!(self.shared.len() >= 2 * ALIGNMENT);
+    }
+
+    /// How many threads there are.
+    pub(super) fn count(&self) -> usize {
+        self.states.len()
+    }
+
+    /// Where a thread is, for messages.
+    pub(super) fn place(&self, i: usize) -> String {
+        // SAFETY: no fiber runs.
+        unsafe { (*self.threads[i].get()).place() }
+    }
+
+    /// How often a thread has arrived at the barrier of the cluster.
+    pub(super) fn arrived(&self, i: usize) -> u64 {
+        // SAFETY: no fiber runs.
+        unsafe { (*self.threads[i].get()).arrived }
     }
 
     /// What a thread waits for, if it does.
-    fn wait(&self, i: usize) -> Option<&Wait> {
+    pub(super) fn wait(&self, i: usize) -> Option<&Wait> {
         // SAFETY: no fiber runs while the block is borrowed: running one takes it mutably.
         (self.states[i] == State::Waiting).then(|| unsafe { &(*self.threads[i].get()).wait })
     }
 
     /// Lets a thread go on.
-    fn answer(&mut self, i: usize, answer: u64) {
+    pub(super) fn answer(&mut self, i: usize, answer: u64) {
         (self.states[i], self.answers[i]) = (State::Ready, answer);
     }
 
@@ -183,8 +189,7 @@ impl<'a> Block<'a> {
             let exist = if together.whole() { u32::MAX } else { exist };
             let mask = mask & exist;
             if mask & (1 << i) == 0 {
-                // SAFETY: no fiber runs.
-                let place = unsafe { (*self.threads[first + i].get()).place() };
+                let place = self.place(first + i);
                 stop(&format!("{place}: {} among lanes {mask:#010x}, of which the thread's is none", together.name()));
             }
             let mut lanes = [None; WARP];
@@ -225,31 +230,5 @@ impl<'a> Block<'a> {
             }
         }
         any
-    }
-
-    /// Ends the program: no thread can run. Says what the first one that waits waits for, and where the first one is that waits
-    /// for something else.
-    fn stuck(&self) -> ! {
-        let describe = |i: usize| match self.wait(i) {
-            Some(Wait::Barrier { id, count: 0 }) => format!("waits at barrier {id}"),
-            Some(Wait::Barrier { id, count }) => format!("waits at barrier {id} for {count} threads"),
-            Some(Wait::Warp { mask, together }) => format!("waits at {} among lanes {mask:#010x}", together.name()),
-            None => "has ended".into(),
-        };
-        let first = self.states.iter().position(|state| *state == State::Waiting).unwrap_or_default();
-        let fact = describe(first);
-        let others: Vec<usize> = (0..self.states.len()).filter(|i| describe(*i) != fact).collect();
-        // SAFETY: no fiber runs.
-        let place = |i: usize| unsafe { (*self.threads[i].get()).place() };
-        let rest = match others.first() {
-            None => "as does every other thread".into(),
-            Some(other) => {
-                let place = place(*other);
-                let thread = place.rsplit_once(", thread ").map_or("", |(_, thread)| thread);
-                let count = others.len();
-                format!("where {count} of {} threads do not: {thread} {}", self.states.len(), describe(*other))
-            }
-        };
-        stop(&format!("{} {fact} forever, {rest}", place(first)))
     }
 }
