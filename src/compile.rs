@@ -18,7 +18,7 @@ use tinymlir_runtime::cuda;
 mod options;
 
 pub use options::{Memory, Options, Schedule, Stage, Target};
-pub use tinymlir_passes::schedule::Precision;
+pub use tinymlir_passes::schedule::{Precision, Reductions};
 
 /// Text or bytecode of a module, and what messages call it.
 #[derive(Clone, Copy)]
@@ -189,7 +189,7 @@ fn lower(
             pipelines.push((Stage::Lowered, format!("tinymlir-lower-cpu{{vector-bits={}}}", engine::vector_bits())))
         }
         Target::Gpu { emulate: true, .. } if stage == Stage::Ptx => bail!("emulated kernels have no stage `{stage}`"),
-        Target::Gpu { memory, schedule, precision, emulate, .. } => {
+        Target::Gpu { memory, schedule, precision, reductions, emulate, .. } => {
             let memory = match memory {
                 Memory::Managed => "managed",
                 Memory::Device => "device",
@@ -202,7 +202,8 @@ fn lower(
             pipelines.push((
                 Stage::Outlined,
                 format!(
-                    "tinymlir-gpu-outline{{memory={memory} schedule={schedule} chip={chip} precision={precision}}}"
+                    "tinymlir-gpu-outline{{memory={memory} schedule={schedule} chip={chip} precision={precision} reductions={}}}",
+                    reductions.name()
                 ),
             ));
             let lowered = match emulate {

@@ -27,9 +27,11 @@ pub mod memory;
 mod mma_tiles;
 mod narrow;
 mod pads;
+mod pair_blocks;
 mod parts;
 pub mod pipelines;
 mod product_call;
+mod product_pairs;
 mod products;
 mod prologue;
 mod reduction;
@@ -64,6 +66,7 @@ mod contraction;
 mod indices;
 mod warpgroup_tiles;
 mod warpgroups;
+mod zeroed;
 pub use contraction::{Body, Contraction, View};
 
 passes! {

@@ -83,7 +83,11 @@ pub fn parameters(element: &str, layout: Layout, kind: Kind, k: i64) -> Vec<(&'s
 
 /// Gives a template's `@widen` its body for elements of this type.
 pub fn set_widen(kernels: Op, element: &str, layout: Layout, kind: Kind) -> Result<(), String> {
-    let count = if (layout, kind) == (Layout::AlongK, Kind::Skinny) { 8 } else { 4 };
+    set_widen_of(kernels, element, if (layout, kind) == (Layout::AlongK, Kind::Skinny) { 8 } else { 4 })
+}
+
+/// The same for so many elements at once.
+pub fn set_widen_of(kernels: Op, element: &str, count: i64) -> Result<(), String> {
     let text = match element {
         "bf16" => upper_halves(count),
         "f16" => format!("%w = arith.extf %v : vector<{count}xf16> to vector<{count}xf32>\n"),

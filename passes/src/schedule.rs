@@ -63,6 +63,35 @@ impl std::str::FromStr for Precision {
     }
 }
 
+/// In which order kernels add up what several blocks compute.
+#[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
+pub enum Reductions {
+    /// In a fixed one: results are the same bits from run to run.
+    #[default]
+    Ordered,
+    /// In any, by atomic additions to memory: the last bits of results may differ from run to run.
+    Atomic,
+}
+
+impl Reductions {
+    /// As the option names it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Reductions::Ordered => "ordered",
+            Reductions::Atomic => "atomic",
+        }
+    }
+}
+
+impl std::str::FromStr for Reductions {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Reductions, String> {
+        let found = [Reductions::Ordered, Reductions::Atomic].into_iter().find(|r| r.name() == text);
+        found.ok_or_else(|| format!("reductions are ordered or atomic, not `{text}`"))
+    }
+}
+
 /// A row of the table of products.
 pub struct Product {
     /// The name of its kernels.
@@ -232,6 +261,26 @@ impl Product {
 
 /// How many threads a block of `matmul_skinny` has.
 pub const SKINNY_THREADS: i64 = 512;
+
+/// The row of the table for two products of one row with an elementwise operation between them, where reductions may be atomic.
+pub struct ProductPair {
+    /// The name of its kernels.
+    pub name: &'static str,
+    /// The element types that both matrices may have.
+    pub elements: &'static [&'static str],
+    /// The oldest chip, as in sm_80.
+    pub chip: u32,
+    /// Its kernel.
+    pub template: Template,
+}
+
+/// The only one.
+pub const PAIR: ProductPair = ProductPair {
+    name: "matmul_pair_f32",
+    elements: &["f32", "bf16", "f16"],
+    chip: 70,
+    template: template!("matmul_pair.mlir"),
+};
 
 /// A kernel for a softmax between two products.
 #[derive(Clone, Copy)]

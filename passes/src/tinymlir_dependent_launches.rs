@@ -166,6 +166,8 @@ impl Reads {
                 "ub.poison" => true,
                 // Barriers and other workgroup memory of the block's own.
                 "nvgpu.mbarrier.create" | "nvgpu.mbarrier.init" | "nvvm.fence.mbarrier.init" => true,
+                // What is brought to a cache stays what it is.
+                "nvvm.prefetch" | "llvm.inttoptr" => true,
                 "gpu.dynamic_shared_memory" | "memref.extract_aligned_pointer_as_index" => true,
                 "llvm.alloca" | "llvm.mlir.constant" | "llvm.mlir.zero" | "builtin.unrealized_conversion_cast" => true,
                 _ => {
@@ -270,6 +272,14 @@ fn is_constant(root: Value, called: &HashSet<String>, kernels: &HashMap<(String,
     !writable
 }
 
+/// Whether nothing is done at an address, or at one calculated from it, but to bring memory to a cache.
+fn only_prefetched(address: Value) -> bool {
+    address.uses().into_iter().all(|(user, _)| {
+        let calculates = user.is("arith.addi") || user.is("arith.index_cast") || user.is("llvm.inttoptr");
+        user.is("nvvm.prefetch") || calculates && only_prefetched(user.result(0))
+    })
+}
+
 /// Whether a kernel only reads a parameter, through any view of it.
 fn only_read(parameter: Value) -> bool {
     let mut left = vec![parameter];
@@ -277,6 +287,7 @@ fn only_read(parameter: Value) -> bool {
         for (user, place) in value.uses() {
             let reads = is_load(user) && place == 0
                 || user.is("memref.dim")
+                || user.is("memref.extract_aligned_pointer_as_index") && only_prefetched(user.result(0))
                 // Global memory is never its target.
                 || user.is("nvgpu.device_async_copy");
             if reads {

@@ -34,6 +34,11 @@ pub static PASS: Pass = Pass {
             "fp32",
             "How fast kernels may round products of f32: fp32, or tf32 or bf16 on tensor cores",
         ),
+        Opt::string(
+            "reductions",
+            "ordered",
+            "How blocks of fast kernels add up what they compute: ordered, or atomic, in an order that differs from run to run",
+        ),
     ],
     statistics: &[],
     dialects: crate::dialects::EVERY,
@@ -50,10 +55,13 @@ pub fn narrowing(precision: &str, chip: &str) -> &'static str {
 /// Math that becomes a loop in a function of its own, which is a call before anything takes it for plain arithmetic.
 pub const MATH: &str = "tinymlir-expand-math,convert-math-to-funcs{min-width-of-fpowi-exponent=65}";
 
-/// What fast kernels for a chip compute at this precision.
-pub fn fast(chip: &str, precision: &str) -> String {
-    let options = format!("{{chip={chip} precision={precision}}}");
-    format!("tinymlir-hoist-copies,tinymlir-attention{options},tinymlir-tuned-matmul{options},tinymlir-row-kernels")
+/// What fast kernels for a chip compute at this precision, and with reductions of this kind.
+pub fn fast(chip: &str, precision: &str, reductions: &str) -> String {
+    let options = format!("chip={chip} precision={precision}");
+    format!(
+        "tinymlir-hoist-copies,tinymlir-attention{{{options}}},tinymlir-tuned-matmul{{{options} reductions={reductions}}},\
+         tinymlir-row-kernels"
+    )
 }
 
 /// From products and copies to loops; with `vectors` contiguous copies are of 16 bytes a thread.
@@ -91,7 +99,7 @@ fn run(cx: &PassCx, module: Op) -> PassResult {
     module.find(&["gpu.launch"]).into_iter().for_each(pass_cluster_sizes);
     cx.run_pipeline(MATH, module)?;
     if is_fast {
-        cx.run_pipeline(&fast(&cx.string("chip"), &cx.string("precision")), module)?;
+        cx.run_pipeline(&fast(&cx.string("chip"), &cx.string("precision"), &cx.string("reductions")), module)?;
     }
     cx.run_pipeline(&loops(is_fast), module)?;
     cx.run_pipeline(KERNELS, module)?;

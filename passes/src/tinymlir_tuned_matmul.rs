@@ -22,11 +22,14 @@ use crate::{
     narrow,
     product_call::Call,
     products::{self, Work},
+    product_pairs::Pair,
     prologue, row_copies, row_tile, scatter,
-    schedule::{Kind, Layout, PRODUCTS, Precision, Product, chip_number, multiprocessors, splits},
+    schedule::{Kind, Layout, PRODUCTS, Precision, Product, Reductions, chip_number, multiprocessors, splits},
     warpgroups::{self, Cores},
+    zeroed::Zeroed,
 };
 use mlir_sys::*;
+use std::collections::HashSet;
 
 pub static PASS: Pass = Pass {
     argument: "tinymlir-tuned-matmul",
@@ -39,11 +42,17 @@ pub static PASS: Pass = Pass {
             "fp32",
             "How products of f32 may be rounded: fp32, tf32 on tensor cores, or bf16, which admits tf32",
         ),
+        Opt::string(
+            "reductions",
+            "ordered",
+            "How blocks add up what they compute: ordered, or atomic, in an order that differs from run to run",
+        ),
     ],
     statistics: &[
         ("substituted", "Products replaced by a call"),
         ("fills", "Fills that a kernel makes unnecessary"),
         ("epilogues", "Elementwise operations computed in a kernel's store"),
+        ("pairs", "Pairs of products of one row that are one kernel"),
         ("prologues", "Norms and the like computed by the product that reads their result"),
         ("scatters", "Loops that copy a result, computed in a kernel's store"),
         ("declined", "Products left to the simple kernels"),
@@ -54,6 +63,8 @@ pub static PASS: Pass = Pass {
         mlirGetDialectHandle__cf__,
         mlirGetDialectHandle__func__,
         mlirGetDialectHandle__gpu__,
+        mlirGetDialectHandle__linalg__,
+        mlirGetDialectHandle__llvm__,
         mlirGetDialectHandle__math__,
         mlirGetDialectHandle__memref__,
         mlirGetDialectHandle__nvgpu__,
@@ -72,12 +83,25 @@ fn run(cx: &PassCx, module: Op) -> PassResult {
     let cores = Cores::of(&name, chip);
     let precision = cx.string("precision").parse::<Precision>();
     let precision = cx.check(module, precision.map_err(|reason| format!("cannot choose kernels: {reason}")))?;
+    let reductions = cx.string("reductions").parse::<Reductions>();
+    let reductions = cx.check(module, reductions.map_err(|reason| format!("cannot choose kernels: {reason}")))?;
     let mut kernels = Kernels::default();
+    let mut zeroed = Zeroed::default();
     let mut workspaces = Workspaces::default();
     // Collected first: elementwise operations join kernels on the way, and are gone.
     let products = module.walk().into_iter().filter(|op| op.is_linalg() && Contraction::of(*op).is_ok());
+    let mut paired = HashSet::new();
     for op in products.collect::<Vec<_>>() {
+        if paired.contains(&op) {
+            continue;
+        }
         let Ok(contraction) = Contraction::of(op) else { continue };
+        let pair = (reductions == Reductions::Atomic).then(|| Pair::of(op, &contraction, chip));
+        if let Some(pair) = pair.flatten() {
+            paired.insert(pair.second.op);
+            pair.emit(cx, module, &mut kernels, &mut zeroed)?;
+            continue;
+        }
         let of_halves = cores.map(|cores| warpgroups::Call::of(op, &contraction, cores, precision));
         if let Some(Ok(Some(call))) = of_halves {
             call.emit(cx, module, &mut kernels, &mut workspaces)?;
@@ -92,7 +116,7 @@ fn run(cx: &PassCx, module: Op) -> PassResult {
             }
         }
     }
-    Ok(())
+    cx.check(module, zeroed.emit())
 }
 
 /// The call for a product, or the reason why no template takes it.

@@ -1,6 +1,6 @@
 //! What a module is compiled for, and how far.
 
-use super::Precision;
+use super::{Precision, Reductions};
 use crate::{did_you_mean, engine};
 use std::{fmt, str::FromStr};
 use tinymlir_runtime::cuda;
@@ -21,6 +21,8 @@ pub enum Target {
         schedule: Schedule,
         /// How fast kernels may round products of f32.
         precision: Precision,
+        /// In which order fast kernels add up what several blocks compute.
+        reductions: Reductions,
         /// Whether kernels run on the CPU, thread by thread.
         emulate: bool,
     },
@@ -61,10 +63,11 @@ impl fmt::Display for Target {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         match self {
             Target::Cpu => write!(f, "CPU ({})", engine::host_cpu().split(',').next().unwrap_or_default()),
-            Target::Gpu { schedule, precision, emulate, .. } => {
+            Target::Gpu { schedule, precision, reductions, emulate, .. } => {
                 let chip = self.chip().unwrap_or_default();
+                let atomic = if *reductions == Reductions::Atomic { ", atomic reductions" } else { "" };
                 let emulated = if *emulate { ", emulated" } else { "" };
-                write!(f, "{chip}, {} kernels, {}{emulated}", schedule.name(), precision.name())
+                write!(f, "{chip}, {} kernels, {}{atomic}{emulated}", schedule.name(), precision.name())
             }
         }
     }

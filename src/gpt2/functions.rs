@@ -176,7 +176,7 @@ pub(super) fn gelu(x: Value) -> Value {
 mod tests {
     use super::*;
     use crate::{
-        compile::{Memory, Options, Precision, Schedule, Stage, Target, lower_to},
+        compile::{Memory, Options, Precision, Reductions, Schedule, Stage, Target, lower_to},
         frontend::{mlir_opt, module},
     };
 
@@ -193,6 +193,7 @@ mod tests {
             memory: Memory::Device,
             schedule: Schedule::Fast,
             precision: Precision::default(),
+            reductions: Reductions::default(),
             emulate: false,
         };
         let made = |layers: usize, target: &Target, stage: Stage, op: &str| {

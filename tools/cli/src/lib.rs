@@ -7,7 +7,7 @@ pub use progress::{Bar, Spinner};
 use clap::{ArgAction, Args, ValueEnum, error::ErrorKind};
 use std::{io::Write, process::ExitCode};
 use tinymlir::{
-    compile::{Memory, Options, Precision, Schedule, Target},
+    compile::{Memory, Options, Precision, Reductions, Schedule, Target},
     set_reverse, set_threads,
 };
 
@@ -77,6 +77,9 @@ pub struct Device {
     /// How fast kernels may round products of f32: fp32, or tf32 or bf16 on tensor cores [default: fp32]
     #[arg(long, value_name = "HOW", requires = "schedule", hide_short_help = true)]
     precision: Option<Precision>,
+    /// How blocks of fast kernels add up what they compute: ordered, or atomic, in an order that differs from run to run [default: ordered]
+    #[arg(long, value_name = "HOW", requires = "schedule", hide_short_help = true)]
+    reductions: Option<Reductions>,
     /// Run the GPU's kernels on the CPU, for their numbers
     ///
     /// One thread after the other; those of a block in ascending order between two barriers, or the reverse.
@@ -117,6 +120,7 @@ impl Device {
                 memory: self.memory.unwrap_or_default(),
                 schedule: self.schedule.unwrap_or_default(),
                 precision: self.precision.unwrap_or_default(),
+                reductions: self.reductions.unwrap_or_default(),
                 emulate: self.emulate.is_some(),
             },
             false => Target::Cpu,

@@ -255,7 +255,7 @@ fn routes(context: &Context) -> Result<Vec<Route>> {
         )
     };
     let start = "tinymlir-optimize,tinymlir-bufferize";
-    let (simple, fast) = (loops(false), format!("{},{}", fast("sm_90a", "tf32"), loops(true)));
+    let (simple, fast) = (loops(false), format!("{},{}", fast("sm_90a", "tf32", "ordered"), loops(true)));
     let mut routes = Vec::new();
     for (name, pipeline) in [
         ("optimize", start.to_owned()),

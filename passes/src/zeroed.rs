@@ -1,0 +1,67 @@
+//! Buffers that kernels add to by atomic operations: zero where their block begins, all of a block's by one operation, which
+//! becomes one kernel.
+
+use crate::ir::{Block, Op, Value};
+
+/// The buffers, each a `memref.alloc` of its block that nothing touches before the kernel that adds to it.
+#[derive(Default)]
+pub struct Zeroed {
+    known: Vec<(Block, Vec<Value>)>,
+}
+
+/// A kernel takes 4 KiB of parameters, a view 8 bytes for each size and stride and 24 more.
+const MOST: usize = 32;
+
+impl Zeroed {
+    /// Has a buffer zeroed.
+    pub fn add(&mut self, buffer: Value) -> Result<(), String> {
+        let block = buffer.def().and_then(|d| d.block()).ok_or("internal error: no allocation to be zeroed")?;
+        match self.known.iter_mut().find(|(b, _)| *b == block) {
+            Some((_, buffers)) => buffers.push(buffer),
+            None => self.known.push((block, vec![buffer])),
+        }
+        Ok(())
+    }
+
+    /// Moves the allocations to the beginning of their blocks and builds what zeroes them.
+    pub fn emit(self) -> Result<(), String> {
+        for (block, buffers) in self.known {
+            let allocations: Vec<Op> = buffers.iter().filter_map(|b| b.def()).collect();
+            let ops = block.ops();
+            let first = *ops.iter().find(|op| !allocations.contains(op)).ok_or("internal error: an empty block")?;
+            allocations.iter().for_each(|a| a.move_before(first));
+            let mut left = buffers;
+            while let Some(ty) = left.first().map(|b| b.ty()) {
+                let (alike, others): (Vec<Value>, Vec<Value>) = left.into_iter().partition(|b| b.ty() == ty);
+                for some in alike.chunks(MOST) {
+                    zero(first, some)?;
+                }
+                left = others;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// One operation that zeroes buffers of one type of f32.
+fn zero(first: Op, buffers: &[Value]) -> Result<(), String> {
+    let ty = buffers.first().map(|b| b.ty()).ok_or("internal error: nothing to be zeroed")?;
+    let rank = ty.shape().map_or(0, |s| s.len());
+    let list = |text: &dyn Fn(usize) -> String| (0..buffers.len()).map(text).collect::<Vec<_>>().join(", ");
+    let dims = (0..rank).map(|d| format!("d{d}")).collect::<Vec<_>>().join(", ");
+    let names: Vec<String> = (0..buffers.len()).map(|i| format!("b{i}")).collect();
+    let inputs: Vec<(&str, Value)> = names.iter().map(String::as_str).zip(buffers.iter().copied()).collect();
+    let text = format!(
+        "%zero = arith.constant 0.0 : f32\n\
+         linalg.generic {{indexing_maps = [{}], iterator_types = [{}]}} outs({} : {}) {{\n\
+         ^bb0({}):\nlinalg.yield {} : {}\n}}",
+        list(&|_| format!("affine_map<({dims}) -> ({dims})>")),
+        vec!["\"parallel\""; rank].join(", "),
+        list(&|i| format!("%b{i}")),
+        list(&|_| ty.to_string()),
+        list(&|i| format!("%o{i}: f32")),
+        list(&|_| "%zero".into()),
+        list(&|_| "f32".into()),
+    );
+    first.build_before(&inputs, "", &text).map(|_| ())
+}
