@@ -9,7 +9,8 @@
 // stay as they are up to the registers, where @widen makes f32 of them.
 //
 // For small grids K is split: a block sums `chunk` of it, split s of a batch writes to the batch's slab s of C, and
-// @reduce of templates/split_reduce.mlir adds the slabs in a fixed order.
+// @reduce of templates/split_reduce.mlir adds the slabs in a fixed order. Where only the last turn of a large grid is left
+// half empty, K is split for the last rows of tiles alone: their blocks come last, are shorter, and write slabs of P.
 //
 // Only the loop over K is scf.for; every affine.for has a constant trip count and is unrolled when instantiated.
 //
@@ -18,6 +19,8 @@
 
 // Parameters: whether C is read, and what is done to a sum, in @epilogue; the rows of a tile, a warp and a thread.
 #accumulate = true
+// Whether the last rows of tiles alone are in parts.
+#tail = false
 // B in memory: what 16 bytes of it hold, how many of them a row of a tile has, how many rows 128 threads copy at once, and
 // how often; four neighbours as they are read from a slot.
 !b_view = memref<?x?x?xf32, strided<[?, ?, 1], offset: ?>>
@@ -34,6 +37,8 @@
 // Batch (or slab), row, group of columns, column within its group: a result that is transposed after a reshape is
 // written in place.
 !out = memref<?x?x?x?xf32, strided<[?, ?, ?, 1], offset: ?>>
+// Slab, row, column.
+!slabs = memref<?x?x?xf32, strided<[?, ?, 1], offset: ?>>
 
 !global = memref<?x?xf32, strided<[?, 1], offset: ?>, #gpu.address_space<global>>
 !global_batch = memref<?x?x?xf32, strided<[?, ?, 1], offset: ?>, #gpu.address_space<global>>
@@ -80,7 +85,8 @@ gpu.module @matmul_f32_kernels {
     return
   }
 
-  gpu.func @matmul_f32(%A: !view, %B: !b_view, %C: !out, %X: !view, %Y: !view, %splits: index, %chunk: index
+  gpu.func @matmul_f32(%A: !view, %B: !b_view, %C: !out, %X: !view, %Y: !view, %splits: index, %chunk: index,
+      %P: !slabs, %tail_rows: index
       // +operands
       )
       workgroup(%a_ring: !a_ring {llvm.align = 16 : i64}, %b_ring: !b_ring {llvm.align = 16 : i64})
@@ -105,25 +111,41 @@ gpu.module @matmul_f32_kernels {
     %block = gpu.block_id x
     %n_tiles = arith.ceildivui %n, %n_tile : index
     %m_tiles = arith.ceildivui %m, %m_tile : index
+    // Blocks of rows of tiles whose K is one sum, then those of the last %tail_rows rows.
+    %has_tail = arith.constant #tail
+    %rows_before = arith.subi %m_tiles, %tail_rows : index
+    %blocks_before = arith.muli %rows_before, %n_tiles : index
+    %is_late = arith.cmpi uge, %block, %blocks_before : index
+    %in_tail = arith.andi %has_tail, %is_late : i1
+    %in_body = arith.xori %in_tail, %has_tail : i1
+    %some_rows = arith.select %in_tail, %tail_rows, %m_tiles : index
+    %here_rows = arith.select %in_body, %rows_before, %some_rows : index
+    %here_first = arith.select %in_tail, %rows_before, %c0 : index
+    %here_block0 = arith.select %in_tail, %blocks_before, %c0 : index
+    %here_block = arith.subi %block, %here_block0 : index
+    %parts = arith.select %in_body, %c1, %splits : index
+    %part_size = arith.select %in_body, %k_all, %chunk : index
     %group_size = arith.constant #group
-    %tiles = arith.muli %n_tiles, %m_tiles : index
-    %slab = arith.divui %block, %tiles : index
-    %tile = arith.remui %block, %tiles : index
+    %tiles = arith.muli %n_tiles, %here_rows : index
+    %slab = arith.divui %here_block, %tiles : index
+    %tile = arith.remui %here_block, %tiles : index
     %group_tiles = arith.muli %group_size, %n_tiles : index
     %group_index = arith.divui %tile, %group_tiles : index
     %in_group = arith.remui %tile, %group_tiles : index
     %group_row = arith.muli %group_index, %group_size : index
-    %rows_left = arith.subi %m_tiles, %group_row : index
+    %rows_left = arith.subi %here_rows, %group_row : index
     %group_rows = arith.minui %rows_left, %group_size : index
     %row_in_group = arith.remui %in_group, %group_rows : index
-    %by = arith.addi %group_row, %row_in_group : index
+    %by_here = arith.addi %group_row, %row_in_group : index
+    %by = arith.addi %here_first, %by_here : index
     %bx = arith.divui %in_group, %group_rows : index
-    %batch = arith.divui %slab, %splits : index
-    %split = arith.remui %slab, %splits : index
-    %k_begin = arith.muli %split, %chunk : index
-    %k_chunk_end = arith.addi %k_begin, %chunk : index
+    %batch = arith.divui %slab, %parts : index
+    %split = arith.remui %slab, %parts : index
+    %k_begin = arith.muli %split, %part_size : index
+    %k_chunk_end = arith.addi %k_begin, %part_size : index
     %k = arith.minui %k_chunk_end, %k_all : index
     %row0 = arith.muli %by, %m_tile : index
+    %here_row0 = arith.muli %here_first, %m_tile : index
     %col0 = affine.apply affine_map<(b) -> (b * 128)>(%bx)
     %a_all = memref.memory_space_cast %A : !view to !global_batch
     %b_all = memref.memory_space_cast %B : !b_view to !b_global_batch
@@ -267,8 +289,14 @@ gpu.module @matmul_f32_kernels {
         %in = arith.andi %r_in, %q_in : i1
         %q_group = arith.divui %q, %width : index
         %q_place = arith.remui %q, %width : index
-        scf.if %in {
-          %v = vector.extract %out[%i, %j] : vector<4xf32> from !out_part
+        %v = vector.extract %out[%i, %j] : vector<4xf32> from !out_part
+        %in_part = arith.andi %in, %in_tail : i1
+        scf.if %in_part {
+          %p = arith.subi %r, %here_row0 : index
+          vector.store %v, %P[%slab, %p, %q] {alignment = 16 : i64} : !slabs, vector<4xf32>
+        }
+        %in_whole = arith.cmpi ugt, %in, %in_tail : i1
+        scf.if %in_whole {
           %s = scf.if %accumulate -> (vector<4xf32>) {
             %old = vector.load %C[%slab, %r, %q_group, %q_place] {alignment = 16 : i64} : !out, vector<4xf32>
             %added = arith.addf %v, %old : vector<4xf32>
@@ -299,8 +327,10 @@ gpu.module @matmul_f32_kernels {
   }
 }
 
-// Launches the kernel: `splits` splits of K, each of `chunk` elements, a multiple of 16.
-func.func private @matmul(%A: !view, %B: !b_view, %C: !out, %X: !view, %Y: !view, %splits: index, %chunk: index
+// Launches the kernel: `splits` splits of K, each of `chunk` elements, a multiple of 16; with a tail, of its last
+// `tail_rows` rows of tiles alone.
+func.func private @matmul(%A: !view, %B: !b_view, %C: !out, %X: !view, %Y: !view, %splits: index, %chunk: index,
+    %P: !slabs, %tail_rows: index
     // +operands
     ) attributes {tinymlir.kernel} {
   %c0 = arith.constant 0 : index
@@ -315,10 +345,17 @@ func.func private @matmul(%A: !view, %B: !b_view, %C: !out, %X: !view, %Y: !view
   %m_tiles = arith.ceildivui %m, %m_tile : index
   %n_tiles = arith.ceildivui %n, %n_tile : index
   %tiles = arith.muli %m_tiles, %n_tiles : index
+  %has_tail = arith.constant #tail
   %slabs = arith.muli %batches, %splits : index
-  %blocks = arith.muli %tiles, %slabs : index
+  %all = arith.muli %tiles, %slabs : index
+  %late = arith.muli %tail_rows, %n_tiles : index
+  %before = arith.subi %tiles, %late : index
+  %parts = arith.muli %late, %splits : index
+  %some = arith.addi %before, %parts : index
+  %blocks = arith.select %has_tail, %some, %all : index
   gpu.launch_func @matmul_f32_kernels::@matmul_f32 blocks in (%blocks, %c1, %c1) threads in (%t, %c1, %c1)
-    args(%A : !view, %B : !b_view, %C : !out, %X : !view, %Y : !view, %splits : index, %chunk : index
+    args(%A : !view, %B : !b_view, %C : !out, %X : !view, %Y : !view, %splits : index, %chunk : index,
+      %P : !slabs, %tail_rows : index
       // +operands
       )
   return

@@ -2,7 +2,7 @@
 
     python3 benches/gpu/choices.py target/debug/tinymlir-opt sm_90 > benches/gpu/out/choices.txt
 
-A line a product: size, kernel, parts. benches/gpu/build runs it.
+A line a product: size, kernel, parts, and of how many of the last rows (0: of all). benches/gpu/build runs it.
 """
 
 import re
@@ -43,9 +43,9 @@ def main():
     flags = ["-", f"--tinymlir-tuned-matmul=chip={chip}", "--remarks-filter=tinymlir", "-o", "/dev/null"]
     module = "\n".join(function(*shape) for shape in SHAPES)
     run = subprocess.run([opt, *flags], input=module, capture_output=True, text=True, check=True)
-    found = re.findall(r"Function=p(\w+) \| .*? becomes (\w+) .*? splits=(\d+),", run.stderr)
-    for name, kernel, parts in found:
-        print(name, kernel, parts)
+    found = re.findall(r"Function=p(\w+) \| .*? becomes (\w+) .*? splits=(\d+), tail=(\d+),", run.stderr)
+    for line in found:
+        print(*line)
 
 
 if __name__ == "__main__":

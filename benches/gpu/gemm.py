@@ -4,7 +4,7 @@
 
 Weights are rotated through more memory than the L2 cache holds where a product is bound by reading them. For K split in
 s parts the time includes the kernel that adds the parts. "same" says that two runs agree in every bit, "chosen" which kernel and
-parts the compiler takes for the size, where several are tried.
+parts the compiler takes for the size, where several are tried; "of 192" that only the last 192 rows are in parts.
 """
 
 import os
@@ -29,15 +29,15 @@ def grouped(t):
 
 
 def chosen():
-    """The compiler's kernel and parts by the size's name."""
+    """The compiler's kernel, parts and rows in parts (0: all) by the size's name."""
     with open(os.path.join(OUT, "choices.txt")) as file:
-        return {name: (kernel, int(parts)) for name, kernel, parts in map(str.split, file)}
+        return {name: (kernel, int(parts), int(tail)) for name, kernel, parts, tail in map(str.split, file)}
 
 
 CHOSEN = chosen()
 
 
-def tiled(a, b, c, tile, splits, along_k, slabs):
+def tiled(a, b, c, tile, splits, tail, along_k, slabs):
     m, k = a.shape
     n = b.shape[0] if along_k else b.shape[1]
     tiles = up(m, tile) * up(n, 128)
@@ -45,14 +45,23 @@ def tiled(a, b, c, tile, splits, along_k, slabs):
     kernel = f"matmul_tiled_{tile}x128_{'nt_' if along_k else ''}f32"
     x = View(a, [1, m, n], [0, 0, 1])
     view = rows if along_k else grouped
+    # Parts of the last rows alone; what B along K does not have.
+    last = [] if along_k else [View(slabs, [splits, tail or m, n], [(tail or m) * n, n, 1]), up(tail, tile)]
     if splits == 1:
-        module.launch(kernel, tiles, 128, [rows(a), rows(b), view(c), x, x, 1, chunk])
+        module.launch(kernel, tiles, 128, [rows(a), rows(b), view(c), x, x, 1, chunk, *last])
+        return
+    if tail:
+        blocks = tiles + (splits - 1) * last[1] * up(n, 128)
+        module.launch(kernel + "_tail", blocks, 128, [rows(a), rows(b), view(c), x, x, splits, chunk, *last])
+        parts = View(slabs, [1, splits, tail, n], [splits * tail * n, tail * n, n, 1])
+        out = View(c, [1, tail, 1, n], [c.numel(), n, 0, 1], (m - tail) * n)
+        module.launch("split_sum_f32", up(tail * n, 256), 256, [parts, out, x, x])
         return
     if along_k:
         part = View(slabs, [splits, m, n], [m * n, n, 1])
     else:
         part = View(slabs, [splits, m, 1, n], [m * n, n, 0, 1])
-    module.launch(kernel, tiles * splits, 128, [rows(a), rows(b), part, x, x, splits, chunk])
+    module.launch(kernel, tiles * splits, 128, [rows(a), rows(b), part, x, x, splits, chunk, *last])
     parts = View(slabs, [1, splits, m, n], [splits * m * n, m * n, n, 1])
     module.launch("split_sum_f32", up(m * n, 256), 256, [parts, grouped(c), x, x])
 
@@ -79,13 +88,13 @@ def skinny(a, b, c, along_k):
 
 
 def measure(m, k, n, along_k, ways):
-    """Ways: (0, 1) is the kernel for few rows, (tile, parts) the others."""
+    """Ways: (0, 1, 0) is the kernel for few rows, (tile, parts, rows in parts or 0 for all) the others."""
     a = torch.randn(m, k, device="cuda")
     shape = (n, k) if along_k else (k, n)
     copies = 1 if m > 32 else max(1, min(64, 200_000_000 // (4 * n * k) + 1))
     bs = [torch.randn(shape, device="cuda") for _ in range(copies)]
     c = torch.empty(m, n, device="cuda")
-    slabs = torch.empty(max(parts for _, parts in ways) * m * n, device="cuda")
+    slabs = torch.empty(max(parts * (tail or m) for _, parts, tail in ways) * n, device="cuda")
     b64 = bs[0].double()
     exact = a.double() @ (b64.t() if along_k else b64)
     scale = exact.abs().max().item()
@@ -108,11 +117,11 @@ def measure(m, k, n, along_k, ways):
     flops, size = 2 * m * n * k, 4 * (n * k + m * k + m * n)
     label = f"{m}x{k}x{n}{' nt' if along_k else ''}"
     print(f"{label:20s} cuBLAS        {base:9.2f} us {flops / base / 1e6:6.2f} TFLOP/s {size / base / 1e6:5.2f} TB/s  error {their_error:.1e}")
-    choice, choice_parts = CHOSEN.get(name_of(m, k, n, along_k), ("", 0))
-    for tile, parts in ways:
+    choice, *choice_parts = CHOSEN.get(name_of(m, k, n, along_k), ("", 0, 0))
+    for tile, parts, tail in ways:
         def ours(b=None):
             b = weight() if b is None else b
-            tiled(a, b, c, tile, parts, along_k, slabs) if tile else skinny(a, b, c, along_k)
+            tiled(a, b, c, tile, parts, tail, along_k, slabs) if tile else skinny(a, b, c, along_k)
 
         try:
             c.fill_(float("nan"))
@@ -123,23 +132,24 @@ def measure(m, k, n, along_k, ways):
             same = torch.equal(first, c)
             time = median_us(ours)
         except RuntimeError as problem:
-            print(f"{'':20s} tile {tile}, {parts} parts: {problem}")
+            print(f"{'':20s} tile {tile}, {parts} parts of {tail}: {problem}")
             raise
-        what = f"{tile} rows / {parts}" if tile else "few rows"
+        what = f"{tile} rows / {parts}{f' of {tail}' if tail else ''}" if tile else "few rows"
         kind = f"_{tile}x128_" if tile else "_skinny_"
-        mark = " chosen" if kind in choice and parts == choice_parts else ""
+        mark = " chosen" if kind in choice and [parts, tail] == choice_parts else ""
         bad = "" if our_error < 5e-6 else "  WRONG"
         print(f"{'':20s} {what:13s} {time:9.2f} us {flops / time / 1e6:6.2f} TFLOP/s {size / time / 1e6:5.2f} TB/s  error {our_error:.1e} {100 * base / time:5.0f} % {'same' if same else 'DIFFERS'}{mark}{bad}", flush=True)
 
 
 # Odd sizes first: right or not.
 for m, k, n in ((100, 44, 132), (1, 4, 4), (65, 36, 260)):
-    measure(m, k, n, False, [(tile, parts) for tile in (32, 48, 64) for parts in (1, 2)])
+    ways = [(tile, parts, 0) for tile in (32, 48, 64) for parts in (1, 2)]
+    measure(m, k, n, False, ways + [(64, parts, m % 64) for parts in (2, 3)])
 for m, k, n in ((100, 44, 133), (65, 36, 257)):
-    measure(m, k, n, True, [(64, 1), (64, 2)])
+    measure(m, k, n, True, [(64, 1, 0), (64, 2, 0)])
 for m in (1, 4, 8):
-    measure(m, 77, 100, False, [(0, 1)])
-    measure(m, 76, 101, True, [(0, 1)])
+    measure(m, 77, 100, False, [(0, 1, 0)])
+    measure(m, 76, 101, True, [(0, 1, 0)])
 for m, k, n, along_k in SHAPES:
     if m <= 8:
         ways = [(0, 1)] + ([(32, 1)] if along_k else [])
@@ -149,6 +159,8 @@ for m, k, n, along_k in SHAPES:
         ways = [(64, 1)] + ([] if along_k else [(48, 1)])
     else:
         ways = [(tile, parts) for tile in (48, 64) for parts in (1, 2, 3, 4, 5, 6)]
-    choice, parts = CHOSEN[name_of(m, k, n, along_k)]
+    if m * n > 4_000_000 and not along_k:
+        ways += [(64, parts, rows) for rows in (192, 256) for parts in (3, 5, 7)]
+    choice, parts, tail = CHOSEN[name_of(m, k, n, along_k)]
     tile = next((t for t in (32, 48, 64) if f"_{t}x128_" in choice), 0)
-    measure(m, k, n, along_k, sorted({*ways, (tile, parts)}))
+    measure(m, k, n, along_k, sorted({*[(*way, 0)[:3] for way in ways], (tile, parts, tail)}))

@@ -15,6 +15,12 @@ func.func @tiled_low(%a: memref<1024x768xf32>, %b: memref<768x2304xf32>, %c: mem
   linalg.matmul ins(%a, %b : memref<1024x768xf32>, memref<768x2304xf32>) outs(%c : memref<1024x2304xf32>)
   return
 }
+func.func @tiled_tail(%a: memref<4096x4096xf32>, %b: memref<4096x4096xf32>, %c: memref<4096x4096xf32>) {
+  %zero = arith.constant 0.0 : f32
+  linalg.fill ins(%zero : f32) outs(%c : memref<4096x4096xf32>)
+  linalg.matmul ins(%a, %b : memref<4096x4096xf32>, memref<4096x4096xf32>) outs(%c : memref<4096x4096xf32>)
+  return
+}
 func.func @tiled_nt(%a: memref<1024x768xf32>, %b: memref<50257x768xf32>, %c: memref<1024x50257xf32>) {
   %zero = arith.constant 0.0 : f32
   linalg.fill ins(%zero : f32) outs(%c : memref<1024x50257xf32>)

@@ -76,7 +76,9 @@ impl Call {
         let Work { op, size: [batch, m, n, k], splits, .. } = self.work;
         let skinny = self.product.kind == Kind::Skinny;
         let along_k = self.product.layout == Layout::AlongK;
-        let split = splits > 1;
+        // Whether all that the kernel writes are parts, and which rows are in parts.
+        let split = splits > 1 && self.work.tail.is_none();
+        let (first, rows) = self.work.tail.map_or((0, m), |rows| (m - rows, rows));
         // A kernel of rows adds them where a norm follows.
         let joined = split && self.copies.is_empty() && parts::joins(&self.work) && parts::norm_follows(&self.work);
         let accumulate = if self.work.fill.is_some() { "false" } else { "true" };
@@ -114,16 +116,19 @@ impl Call {
         }
         text.view("xv", &bases.x, &x.strides, &[batch, m, n], &extra_type);
         text.view("yv", &bases.y, &y.strides, &[batch, m, n], &extra_type);
-        let slabs = split.then(|| Work::workspace(&mut text));
+        let slabs = (splits > 1).then(|| Work::workspace(&mut text));
         match &slabs {
-            Some(slabs) => {
+            Some(slabs) if split => {
                 let all = splits * batch;
                 text.view("cv", slabs, &by_groups([m * n, n, 0, 1]), &by_groups([all, m, 1, n]), &c_type)
             }
-            None => text.view("cv", &bases.c, &by_groups(strides), &by_groups(sizes), &c_type),
+            _ => text.view("cv", &bases.c, &by_groups(strides), &by_groups(sizes), &c_type),
         }
 
-        let parameters = self.parameters(&additions, &a_type, &b_type, (accumulate, split));
+        let mut parameters = self.parameters(&additions, &a_type, &b_type, (accumulate, split));
+        if self.work.tail.is_some() {
+            parameters.push(("#tail", "true".into()));
+        }
         let parameters: Vec<_> = parameters.iter().map(|(name, value)| (*name, value.as_str())).collect();
         let mut names = self.work.kernel_names(self.product_name());
         if joined {
@@ -163,6 +168,15 @@ impl Call {
             types.extend(["index".into(), "index".into()]);
             arguments.extend(["%splits", "%chunk"]);
         }
+        if let Some(tile_rows) = self.product.tail_tile() {
+            // Without a tail, a view that nothing reads.
+            let slabs = slabs.as_ref().unwrap_or(&bases.c);
+            text.view("tv", slabs, &[rows * n, n, 1], &[splits, rows, n], &extra_type);
+            text.constant("tail", self.work.tail.map_or(0, |rows| (rows + tile_rows - 1) / tile_rows));
+            writes.extend(self.work.tail.map(|_| arguments.len()));
+            types.extend([extra_type.clone(), "index".into()]);
+            arguments.extend(["%tv", "%tail"]);
+        }
         let added: Vec<String> = (0..additions.buffers.len()).map(|i| format!("%o{i}")).collect();
         writes.extend(arguments.len()..arguments.len() + additions.copied);
         arguments.extend(added.iter().map(String::as_str));
@@ -181,7 +195,7 @@ impl Call {
         let others = if joined { parts::inputs(&self.work) } else { vec![] };
         if let Some((base, _)) = slabs.as_ref().filter(|_| joined) {
             cx.check(op, parts::write(&mut text, &self.work, base, 0))?;
-        } else if let Some(slabs) = slabs.as_ref().filter(|_| split) {
+        } else if let Some(slabs) = &slabs {
             let mut parameters = vec![("#accumulate", accumulate.to_string())];
             let at_once = splits.min(SLABS_AT_ONCE);
             parameters.push(("#at_once", format!("{at_once} : index")));
@@ -191,11 +205,21 @@ impl Call {
             let instance =
                 Instance { template: &SPLIT_REDUCE, parameters: &parameters, launcher: "reduce", name: &names.1 };
             let reduce = kernels.place(cx, op, module, instance, |kernels| self.epilogue_body(kernels))?;
-            let slab = m * n;
-            text.view("pv", slabs, &[slab * splits, slab, n, 1], &[batch, splits, m, n], &view_by_groups("1"));
-            text.view("rv", &bases.c, &strides, &sizes, &view_by_groups("?"));
+            let slab = rows * n;
+            text.view("pv", slabs, &[slab * splits, slab, n, 1], &[batch, splits, rows, n], &view_by_groups("1"));
+            // Of what is as large as the result, the rows that are in parts.
+            let mut from_first = |name: &str, base: &(String, String), offset: i64, step: i64| {
+                text.constant(&format!("{name}_first"), offset + first * step);
+                (base.0.clone(), format!("%{name}_first"))
+            };
+            let c_rows = from_first("c", &bases.c, self.work.target.offset, strides[1]);
+            let x_rows = from_first("x", &bases.x, x.offset, x.strides[1]);
+            let y_rows = from_first("y", &bases.y, y.offset, y.strides[1]);
+            text.view("rv", &c_rows, &strides, &[sizes[0], rows, sizes[2], sizes[3]], &view_by_groups("?"));
+            text.view("xr", &x_rows, &x.strides, &[batch, rows, n], &extra_type);
+            text.view("yr", &y_rows, &y.strides, &[batch, rows, n], &extra_type);
             let mut types = vec![view_by_groups("1"), view_by_groups("?"), extra_type.clone(), extra_type];
-            let mut arguments = vec!["%pv", "%rv", "%xv", "%yv"];
+            let mut arguments = vec!["%pv", "%rv", "%xr", "%yr"];
             arguments.extend(additions.views.iter().map(String::as_str));
             types.resize(arguments.len(), row_copies::VIEW.to_string());
             text.call(&reduce, &arguments, &types);
@@ -210,8 +234,8 @@ impl Call {
         inputs.extend(others.iter().map(|(name, value)| (name.as_str(), *value)));
         let places: Vec<String> = (0..self.copies.len()).map(|i| format!("t{i}")).collect();
         inputs.extend(places.iter().map(String::as_str).zip(self.copies.iter().map(|c| c.to.buffer)));
-        if split {
-            inputs.push(("s", cx.check(op, workspaces.of(op, batch * splits * m * n))?));
+        if splits > 1 {
+            inputs.push(("s", cx.check(op, workspaces.of(op, batch * splits * rows * n))?));
         }
         self.tell(cx, &names);
         let at = self.work.at();

@@ -54,7 +54,7 @@ fn one_row(op: Op, contraction: &Contraction) -> Option<(Work, String)> {
         && n % pieces == 0
         && b.reads_groups([1, k, n], pieces)
         && fill.is_some();
-    fits.then_some((Work { op, size, a, b, target, fill, epilogue, splits: 1 }, b_element))
+    fits.then_some((Work { op, size, a, b, target, fill, epilogue, splits: 1, tail: None }, b_element))
 }
 
 /// Whether an operation does nothing with a product's element but add to it.

@@ -23,6 +23,8 @@ pub struct Work {
     pub epilogue: Option<Epilogue>,
     /// The number of parts of K that are summed up apart.
     pub splits: i64,
+    /// Of how many of the last rows alone; none where it is all of them.
+    pub tail: Option<i64>,
 }
 
 /// The names, in a launching function's text, of a product's buffers and first elements.
@@ -112,9 +114,11 @@ impl Work {
     /// What the kernel is called, and that of the sum of its parts, which the epilogue belongs to where there are parts.
     pub fn kernel_names(&self, product: String) -> (String, String) {
         let epilogue = if self.epilogue.is_some() { "_epilogue" } else { "" };
-        match self.splits {
-            1 => (product + epilogue, String::new()),
-            _ => (product, format!("split_sum_f32{epilogue}")),
+        let sum = format!("split_sum_f32{epilogue}");
+        match (self.splits, self.tail) {
+            (1, _) => (product + epilogue, String::new()),
+            (_, None) => (product, sum),
+            (_, Some(_)) => (product + "_tail" + epilogue, sum),
         }
     }
 
@@ -123,23 +127,29 @@ impl Work {
         let [batch, m, n, k] = self.size;
         let size = if batch == 1 { format!("{m}x{k}x{n}") } else { format!("{batch}x{m}x{k}x{n}") };
         let beside = match (&self.fill, &self.epilogue) {
-            (Some(_), Some(e)) if self.splits > 1 => {
+            (Some(_), Some(e)) if self.splits > 1 && self.tail.is_none() => {
                 format!(", with the fill before it, and '{}' after it where the parts are summed up", e.op.name())
             }
             (Some(_), Some(e)) => format!(", with the fill before and '{}' after it in its store", e.op.name()),
             (Some(_), None) => ", with the fill before it".into(),
             _ => String::new(),
         };
-        let parts = if self.splits > 1 { format!(", K in {} parts", self.splits) } else { String::new() };
+        let parts = match (self.splits, self.tail) {
+            (1, _) => String::new(),
+            (parts, None) => format!(", K in {parts} parts"),
+            (parts, Some(rows)) => format!(", K of the last {rows} rows in {parts} parts"),
+        };
         let message = format!("becomes {kernel} ({template}): {size}, tile {tile}{parts}{beside}");
         let names = if kernels.1.is_empty() { kernels.0.clone() } else { format!("{}, {}", kernels.0, kernels.1) };
         let splits = self.splits.to_string();
+        let tail = self.tail.unwrap_or(0).to_string();
         let facts = [
             ("kernel", names.as_str()),
             ("template", template),
             ("size", &size),
             ("tile", tile),
             ("splits", &splits),
+            ("tail", &tail),
             ("why", why),
         ];
         cx.passed_with(self.op, &message, &facts);

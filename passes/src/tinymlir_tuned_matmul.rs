@@ -21,10 +21,10 @@ use crate::{
     memory::is_aligned,
     narrow,
     product_call::Call,
-    products::{self, Work},
     product_pairs::Pair,
+    products::{self, Work},
     prologue, row_copies, row_tile, scatter,
-    schedule::{Kind, Layout, PRODUCTS, Precision, Product, Reductions, chip_number, multiprocessors, splits},
+    schedule::{Kind, Layout, PRODUCTS, Precision, Product, Reductions, chip_number, multiprocessors, splits, tail},
     warpgroups::{self, Cores},
     zeroed::Zeroed,
 };
@@ -129,7 +129,7 @@ fn choose(op: Op, contraction: &Contraction, chip: u32, precision: Precision) ->
     let mut reason = String::new();
     for epilogue in epilogue.filter(|e| e.is_f32()).into_iter().map(Some).chain([None]) {
         let target = epilogue.as_ref().map_or_else(|| products::whole(&c, size), |e| e.target.clone());
-        let mut work = Work { op, size, a: a.clone(), b: b.clone(), target, fill, epilogue, splits: 1 };
+        let mut work = Work { op, size, a: a.clone(), b: b.clone(), target, fill, epilogue, splits: 1, tail: None };
         // What is narrow is B.
         let (mut a_type, mut b_type) = (&element, &b_element);
         let turns = if a_type == b_type { n < m && n <= 8 } else { b_type == "f32" };
@@ -155,6 +155,10 @@ fn choose(op: Op, contraction: &Contraction, chip: u32, precision: Precision) ->
         }
         if let Kind::Tiled { rows, columns } = product.kind {
             work.splits = splits(chip, product.rate, (rows, columns), work.size).0;
+            if work.splits == 1 && copies.is_empty() && product.tail_tile().is_some() {
+                let tail = tail(chip, product.rate, (rows, columns), work.size);
+                (work.tail, work.splits) = tail.map_or((None, 1), |(rows, splits, _)| (Some(rows), splits));
+            }
         } else if product.layout == Layout::AlongN {
             let element = row_tile::element(work.b.buffer);
             few = Some(FewRows::of(&element, work.size, multiprocessors(chip)));
@@ -224,7 +228,12 @@ fn select(
     };
     let first = PRODUCTS.iter().find(fits);
     let time = |p: &&Product| match p.kind {
-        Kind::Tiled { rows, columns } => splits(chip, p.rate, (rows, columns), work.size).1,
+        Kind::Tiled { rows, columns } => {
+            let whole = splits(chip, p.rate, (rows, columns), work.size);
+            let tail =
+                tail(chip, p.rate, (rows, columns), work.size).filter(|_| whole.0 == 1 && p.tail_tile().is_some());
+            tail.map_or(whole.1, |(.., seconds)| seconds)
+        }
         Kind::Skinny => 0.0,
     };
     let rivals = |first: &'static Product| {

@@ -130,7 +130,7 @@ impl Call {
                 .iter()
                 .all(|s| s % 4 == 0);
         let f32 = self::element(target.buffer) == "f32" && epilogue.as_ref().is_none_or(|e| e.is_f32());
-        let mut work = Work { op, size, a, b, target, fill, epilogue, splits: 1 };
+        let mut work = Work { op, size, a, b, target, fill, epilogue, splits: 1, tail: None };
         let rate = if parts::joins(&work) { Some(ROWS_SUM_BYTES) } else { f32.then_some(SUM_BYTES) };
         let (tile, splits) = match cores {
             Cores::Warpgroups => {

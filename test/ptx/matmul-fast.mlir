@@ -9,6 +9,7 @@
 // without an epilogue; rows of sums need far fewer. Chips before sm_80 have the kernels for few rows.
 // CHECK-DAG: matmul_tiled_64x128_f32: {{1[0-6][0-9]}} registers, 0 bytes spilled
 // CHECK-DAG: matmul_tiled_64x128_f32_epilogue: {{1[0-6][0-9]}} registers, 0 bytes spilled
+// CHECK-DAG: matmul_tiled_64x128_f32_tail: {{1[0-6][0-9]}} registers, 0 bytes spilled
 // CHECK-DAG: matmul_tiled_64x128_nt_f32: {{1[0-6][0-9]}} registers, 0 bytes spilled
 // CHECK-DAG: matmul_tiled_32x128_f32: {{1?[0-9]?[0-9]}} registers, 0 bytes spilled
 // CHECK-DAG: matmul_tiled_32x128_nt_f32: {{1?[0-9]?[0-9]}} registers, 0 bytes spilled
@@ -76,4 +77,12 @@ func.func @main(%a: tensor<1024x768xf32>, %b: tensor<768x3072xf32>, %bias: tenso
     linalg.yield %s : f32
   } -> tensor<32x50257xf32>
   return %m5, %m6, %m1, %m2, %m3, %m4 : tensor<32x3072xf32>, tensor<32x50257xf32>, tensor<1024x768xf32>, tensor<1x3072xf32>, tensor<8x50257xf32>, tensor<1024x50257xf32>
+}
+
+func.func @large(%a: tensor<4096x4096xf32>, %b: tensor<4096x4096xf32>) -> tensor<4096x4096xf32> {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<4096x4096xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<4096x4096xf32>) -> tensor<4096x4096xf32>
+  %m = linalg.matmul ins(%a, %b : tensor<4096x4096xf32>, tensor<4096x4096xf32>) outs(%f : tensor<4096x4096xf32>) -> tensor<4096x4096xf32>
+  return %m : tensor<4096x4096xf32>
 }
