@@ -168,6 +168,11 @@ impl Decoder {
         Ok(recorded.results().to_vec())
     }
 
+    /// Computes the last prompt once more and reads nothing back, where its graph is recorded: on a GPU from its second time on.
+    pub fn replay_prefill(&self) -> Result<bool> {
+        self.recorded_prefill.as_ref().map(|recorded| recorded.launch()).transpose().map(|launched| launched.is_some())
+    }
+
     /// Computes one token more, from the last one or from that of [`Decoder::set_token`].
     pub fn step(&mut self) -> Result<Output> {
         let logits = self.advance()?;
