@@ -135,7 +135,8 @@ impl Decoder {
         let mut results = named(&self.prefill, results?);
         let token = results.remove("token").context("prefill returns no token")?;
         let id = self.id(&token)?;
-        self.set("token", token)?;
+        // What was read just now: the array is not asked for a second time.
+        self.set_token(id)?;
         self.set("position", length.into())?;
         Ok(Output { token: id, logits: results.remove("logits") })
     }
