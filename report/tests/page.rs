@@ -245,53 +245,7 @@ fn chromium() -> Option<PathBuf> {
 }
 
 /// What a person does, by a script behind the page's own; what came of it ends up in the title.
-const PERSON: &str = r##"<script>
-const wait = (ms) => new Promise((done) => setTimeout(done, ms));
-(async () => {
-  while (!document.documentElement.dataset.ready) await wait(20);
-  const out = { stages: document.querySelectorAll("#list .stage").length, rows: document.querySelectorAll("#inner .row").length };
-  const search = document.getElementById("search");
-  search.value = "arith.maximumf";
-  search.dispatchEvent(new Event("input"));
-  await wait(300);
-  out.hits = document.getElementById("hits").textContent;
-  search.dispatchEvent(new KeyboardEvent("keydown", { key: "Enter" }));
-  out.found = [...document.querySelectorAll("#inner .found")].map((f) => f.textContent);
-  const height = () => parseInt(document.getElementById("inner").style.height);
-  for (const stage of document.querySelectorAll("#list .stage")) {
-    stage.click();
-    const code = document.getElementById("code");
-    let fold = document.querySelector("#inner .fold");
-    for (; !fold && code.scrollTop + code.clientHeight < code.scrollHeight - 1; fold = document.querySelector("#inner .fold")) {
-      code.scrollTop += 200;
-      dispatchEvent(new Event("resize")); // no frames are drawn here, which scrolling waits for
-    }
-    if (!fold) continue;
-    out.folded = height();
-    fold.click();
-    out.unfolded = height();
-    break;
-  }
-  document.querySelector("#list .stage").click();
-  const matmul = [...document.querySelectorAll("#inner .row")].find((r) => r.textContent.includes("linalg.matmul"));
-  matmul.click();
-  out.follow = document.getElementById("follow").textContent;
-  document.querySelector("[data-view=kernels]").click();
-  out.kernels = !document.getElementById("kernels").hidden;
-  document.querySelector("#kernel-table tbody tr").click();
-  out.back = !document.getElementById("stages").hidden && document.querySelectorAll("#inner .linked").length;
-  document.querySelector("[data-view=timeline]").click();
-  out.timeline = document.getElementById("tracks").width;
-  out.events = [...document.querySelectorAll("#event-table tbody tr")].map((r) => r.textContent);
-  document.querySelector("[data-view=stages]").click();
-  const box = (id) => document.getElementById(id).getBoundingClientRect();
-  const inside = (b) => b.width > 100 && b.height > 40 && b.left >= 0 && b.right <= innerWidth && b.bottom <= innerHeight;
-  out.visible = ["list", "code", "follow", "search"].filter((id) => id === "search" ? box(id).right <= innerWidth : inside(box(id)));
-  out.wide = document.documentElement.scrollWidth - innerWidth;
-  out.foreign = document.querySelectorAll("img, b[id=x]").length;
-  document.title = "RESULT " + JSON.stringify(out);
-})().catch((error) => (document.title = "FAILED " + error.stack));
-</script></body>"##;
+const PERSON: &str = include_str!("person.html");
 
 /// The page of the layer and of a function that most passes leave alone, long enough to be folded and with a name that is HTML.
 fn page_for_a_browser(folder: &Path) -> PathBuf {

@@ -12,6 +12,7 @@ mod linalg;
 mod observe;
 mod operation;
 mod opt;
+mod options;
 mod pass;
 mod rewrite;
 mod types;
@@ -26,7 +27,8 @@ pub use driver::{
 pub use observe::{Observer, Placed, Remark, RemarkKind};
 pub use operation::Op;
 pub use opt::{Driver, Flag, described, llvm_version, lsp_server_main, opt_main, printed_options, reduce_main};
-pub use pass::{Failed, Opt, Options, Pass, PassCx, PassResult, Pipeline, register_pass, register_pipeline};
+pub use options::Opt;
+pub use pass::{Failed, Options, Pass, PassCx, PassResult, Pipeline, register_pass, register_pipeline};
 pub use types::{MemRef, Type};
 pub use value::{Block, Loc, Value};
 
