@@ -32,6 +32,7 @@ fn main() {
             "shim/opt.cpp",
             "shim/linalg.cpp",
             "shim/scf.cpp",
+            "shim/vector.cpp",
             "shim/observe.cpp",
             "shim/tools.cpp",
         ])

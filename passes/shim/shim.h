@@ -106,4 +106,7 @@ MlirOperation tmScfCollapseParallel(MlirOperation op, const unsigned *groups, si
 void tmScfTileParallel(MlirOperation op, const int64_t *sizes, size_t n);
 // Makes sequential loops of it, its reductions included.
 void tmScfParallelToFor(MlirOperation op);
+
+// Makes elementwise operations of every vector.multi_reduction inside.
+bool tmVectorLowerReductions(MlirOperation root);
 }

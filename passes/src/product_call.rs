@@ -370,7 +370,10 @@ impl Call {
     fn tell(&self, cx: &PassCx, names: &(String, String)) {
         let (product, m) = (self.product, self.work.size[1]);
         let (tile, chosen) = match product.kind {
-            Kind::Skinny => (format!("all {m} rows"), "the first row of the table that fits"),
+            Kind::Skinny => {
+                let rows = if m == 1 { "of the one row".into() } else { format!("of all {m} rows") };
+                (rows, "the first row of the table that fits")
+            }
             Kind::Tiled { rows, columns } => {
                 (format!("{rows}x{columns}"), "the quickest tile, as estimated, of the first template that fits")
             }

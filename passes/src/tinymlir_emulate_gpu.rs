@@ -61,6 +61,20 @@ struct Kernel {
 }
 
 fn run(cx: &PassCx, module: Op) -> PassResult {
+    let before = module.copy();
+    let result = emulate(cx, module);
+    if result.is_err() {
+        // A module of which some kernels and launches are rewritten is of no use.
+        module.body().into_iter().for_each(Op::erase);
+        for op in before.body() {
+            module.append_clone(op);
+        }
+    }
+    before.destroy();
+    result
+}
+
+fn emulate(cx: &PassCx, module: Op) -> PassResult {
     let mut kernels = HashMap::new();
     for launch in module.find(&["gpu.launch_func"]) {
         let lowered = launched(launch).and_then(|(holder, name)| module.lookup(&holder)?.lookup(&name));
@@ -119,12 +133,7 @@ fn adopt(cx: &PassCx, module: Op, holder: Op, kernels: &mut HashMap<(String, Str
     let shared = SharedMemory::of(holder);
     for (function, old) in found {
         let (symbol, is_kernel) = (function.symbol().unwrap_or_default(), is_kernel(function));
-        let rewritten = Rewriter::new(cx, module, holder, function, &shared.offsets).run();
-        if rewritten.is_err() {
-            // What is refused stays where it is, and so do calls of the runtime that are built already.
-            cx.check(function, declare_called(holder, RUNTIME))?;
-        }
-        rewritten?;
+        Rewriter::new(cx, module, holder, function, &shared.offsets).run()?;
         let cluster = function.attr(CLUSTER).and_then(|a| a.as_i32_array());
         let cluster = cluster.and_then(|sizes| sizes.try_into().ok()).unwrap_or_default();
         make_private(function);
@@ -348,4 +357,33 @@ fn replace_launch(cx: &PassCx, module: Op, launch: Op, kernels: &HashMap<(String
     cx.check(launch, declare_called(module, &text))?;
     launch.erase();
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    /// The second kernel is refused when the first one is a function of the host already.
+    #[test]
+    fn what_is_refused_stays_as_it_was() {
+        let context = crate::context();
+        let kernel = |name: &str, body: &str| {
+            format!("gpu.module @{name} {{ llvm.func @f() attributes {{gpu.kernel, nvvm.kernel}} {{ {body} llvm.return }} }}\n")
+        };
+        let launch = |name: &str| {
+            format!("gpu.launch_func @{name}::@f blocks in (%one, %one, %one) threads in (%one, %one, %one) : i64\n")
+        };
+        let text = format!(
+            "module attributes {{gpu.container_module}} {{\n{}{}llvm.func @main() {{ %one = llvm.mlir.constant(1 : i64) : i64\n{}{}llvm.return }} }}",
+            kernel("good", "nvvm.barrier0"),
+            kernel("bad", "nvvm.barrier0 llvm.inline_asm has_side_effects \"exit;\", \"\" : () -> ()"),
+            launch("good"),
+            launch("bad"),
+        );
+        let mut module = crate::parse(&context, text.as_bytes(), "-").unwrap();
+        let before = module.to_string();
+        let message =
+            crate::run_pipeline(&context, &mut module, "builtin.module(tinymlir-emulate-gpu)").unwrap_err();
+        assert!(message.contains("inline assembly needs a card"), "{message}");
+        assert!(module.op().verify());
+        assert_eq!(module.to_string(), before);
+    }
 }

@@ -111,6 +111,9 @@ fn run(cx: &PassCx, module: Op) -> PassResult {
         cx.run_pipeline(&format!("nvvm-attach-target{{module=^({names})$ chip={chip}{features} O=3}}"), module)?;
     }
     narrow_exponents(cx, module)?;
+    if let Some(kernels) = modules.iter().find(|kernels| !kernels.lower_vector_reductions()) {
+        return Err(cx.error(*kernels, "internal error: reductions of vectors cannot be lowered"));
+    }
     subgroups::reduce_by_shuffles(cx, module, number(&chip) >= 80)?;
     subgroups::widen(cx, module)?;
     cx.run_pipeline(

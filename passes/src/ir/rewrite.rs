@@ -9,6 +9,7 @@ unsafe extern "C" {
     fn tmScfCollapseParallel(op: MlirOperation, groups: *const u32, dims: usize, num_groups: usize) -> MlirOperation;
     fn tmScfTileParallel(op: MlirOperation, sizes: *const i64, n: usize);
     fn tmScfParallelToFor(op: MlirOperation);
+    fn tmVectorLowerReductions(root: MlirOperation) -> bool;
 }
 
 impl Op {
@@ -43,6 +44,11 @@ impl Op {
         assert!(self.is("scf.parallel"), "{}", self.name());
         // SAFETY: a live loop.
         unsafe { tmScfParallelToFor(self.0) }
+    }
+    /// Makes elementwise operations of every `vector.multi_reduction` inside; whether that came to an end.
+    pub fn lower_vector_reductions(self) -> bool {
+        // SAFETY: a live operation, whose inside no handle refers to.
+        unsafe { tmVectorLowerReductions(self.0) }
     }
     /// The operation as text with its own numbering, the same for equal operations wherever they are.
     pub fn local_text(self) -> String {
