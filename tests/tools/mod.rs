@@ -43,6 +43,7 @@ fn cargo(what: &[&str]) -> Result<(), String> {
         .current_dir(Path::new(env!("CARGO_MANIFEST_DIR")))
         .args(["build", "--quiet", "--profile", &profile()])
         .args(what)
+        .stdin(Stdio::null())
         .stdout(Stdio::null())
         .status()
         .map_err(|error| format!("cannot run cargo: {error}"))?;
