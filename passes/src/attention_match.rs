@@ -180,10 +180,22 @@ impl Chain {
             && self.read().all(|x| !may_alias(x, self.out.buffer))
     }
 
+    /// What the scores read beside the products.
+    pub fn extra(&self) -> Option<Value> {
+        self.score.as_ref().and_then(|s| s.extra.map(|i| s.op.operand(i)))
+    }
+
     /// The buffers that the kernel reads.
-    fn read(&self) -> impl Iterator<Item = Value> {
-        let extra = self.score.as_ref().and_then(|s| s.extra.map(|i| s.op.operand(i)));
-        [self.q.buffer, self.k.buffer, self.v.buffer].into_iter().chain(extra)
+    pub fn read(&self) -> impl Iterator<Item = Value> {
+        [self.q.buffer, self.k.buffer, self.v.buffer].into_iter().chain(self.extra())
+    }
+
+    /// Gives the functions `@score` and `@keep` of a template for one row their bodies.
+    pub fn set_row_score(&self, kernels: Op) -> Result<(), String> {
+        let Some(score) = &self.score else { return Ok(()) };
+        let results = score.op.blocks(0)[0].terminator().operands();
+        score.set(kernels, "score", &results, 1, None)?;
+        score.kept().map_or(Ok(()), |kept| score.set(kernels, "keep", &[kept], 0, None))
     }
 
     /// Whether nothing else sees what lies between, and nothing on the way changes what the kernel reads later than before.

@@ -6,6 +6,7 @@
 mod attention_block;
 mod attention_chain;
 mod attention_match;
+mod attention_product;
 mod attention_rows;
 mod attention_steps;
 mod buffers;

@@ -20,19 +20,31 @@ pub fn joins(work: &Work) -> bool {
 
 /// Whether a reduction of rows, such as a norm, reads what a product and the operation after it leave.
 pub fn norm_follows(work: &Work) -> bool {
+    norm_view(work).is_some()
+}
+
+/// The form in which such a reduction reads it.
+pub fn norm_view(work: &Work) -> Option<Value> {
     let mut left = vec![source(work.target.buffer)];
     while let Some(value) = left.pop() {
         for (user, _) in value.uses() {
             let reduces = user.is("linalg.generic") && user.linalg_num_parallel() < user.linalg_maps()[0].num_dims();
             if reduces && Contraction::of(user).is_err() && user != work.op {
-                return true;
+                return Some(value);
             }
             if VIEWS.contains(&user.name().as_str()) {
                 left.extend(user.results().into_iter().filter(|r| r.ty().is_memref()));
             }
         }
     }
-    false
+    None
+}
+
+/// Whether a buffer is one dense row of `n` elements, its last axis.
+pub fn is_row(buffer: Value, n: i64) -> bool {
+    let Some(memref) = buffer.ty().memref().filter(|m| m.is_identity()) else { return false };
+    let others = memref.shape.len().saturating_sub(1);
+    memref.shape.last() == Some(&Some(n)) && memref.shape[..others].iter().all(|size| *size == Some(1))
 }
 
 /// The operation as text: the parts lie one behind another from element `first` of `base` on, and its operands are called as
@@ -84,11 +96,7 @@ pub fn write(text: &mut Text, work: &Work, base: &str, first: i64) -> Result<(),
         operands[last].ty()
     ));
     text.line(&format!("^bb0({}, %o: {}):", arguments.join(", "), element(last)));
-    let mut sum = "%s0".to_string();
-    for part in 1..work.splits {
-        text.line(&format!("%t{part} = arith.addf {sum}, %s{part} : f32"));
-        sum = format!("%t{part}");
-    }
+    let sum = sum(text, work.splits);
     // Rounded first to what the product is of.
     let product = epilogue.sum.ty().to_string();
     if product != "f32" {
@@ -97,6 +105,60 @@ pub fn write(text: &mut Text, work: &Work, base: &str, first: i64) -> Result<(),
     text.line(&format!("linalg.yield %o : {}", element(last)));
     text.line("}");
     Ok(())
+}
+
+/// The same for a product of one row, whose result is `%row` with the type of `view`, in which the parts lie one behind another
+/// from the first element of `base` on.
+pub fn write_row(text: &mut Text, work: &Work, base: &str, view: Value) -> Result<(), String> {
+    let epilogue = work.epilogue.as_ref().ok_or("internal error: no operation after a product")?;
+    let [_, _, n, _] = work.size;
+    let loops = view.ty().shape().map_or(0, |shape| shape.len());
+    let dims = (0..loops).map(|d| format!("d{d}")).collect::<Vec<_>>().join(", ");
+    let (whole, column) =
+        (format!("affine_map<({dims}) -> ({dims})>"), format!("affine_map<({dims}) -> (d{})>", loops - 1));
+    let (mut names, mut types, mut arguments) = (vec![], vec![], vec![]);
+    let mut row = |text: &mut Text, name: String, base: &str, offset: i64, step: i64| {
+        let ty = format!("memref<{n}xf32, strided<[{step}], offset: {offset}>>");
+        text.line(&format!(
+            "%{name} = memref.reinterpret_cast {base} to offset: [{offset}], sizes: [{n}], strides: [{step}] : memref<f32> to {ty}"
+        ));
+        names.push(format!("%{name}"));
+        types.push(ty);
+    };
+    for part in 0..work.splits {
+        row(text, format!("part{part}"), base, part * n, 1);
+        arguments.push(format!("%s{part}: f32"));
+    }
+    let last = epilogue.op.operands().len() - 1;
+    let places = (0..last).filter(|i| *i != epilogue.place);
+    for (i, (extra, _)) in places.zip(&epilogue.extras) {
+        let (base, _) = text.operand(&format!("e{i}"), extra);
+        row(text, format!("extra{i}"), &base, extra.offset, extra.strides[2]);
+        arguments.push(format!("%y{i}: f32"));
+    }
+    let maps = vec![column; names.len()].join(", ");
+    let kinds = vec!["\"parallel\""; loops].join(", ");
+    text.line(&format!(
+        "linalg.generic {{indexing_maps = [{maps}, {whole}], iterator_types = [{kinds}]}} ins({} : {}) outs(%row : {}) attrs = {{{PARTS}}} {{",
+        names.join(", "),
+        types.join(", "),
+        view.ty()
+    ));
+    text.line(&format!("^bb0({}, %o: f32):", arguments.join(", ")));
+    sum(text, work.splits);
+    text.line("linalg.yield %o : f32");
+    text.line("}");
+    Ok(())
+}
+
+/// The sum of the arguments `%s0` and so on, in their order, and its name.
+fn sum(text: &mut Text, parts: i64) -> String {
+    let mut sum = "%s0".to_string();
+    for part in 1..parts {
+        text.line(&format!("%t{part} = arith.addf {sum}, %s{part} : f32"));
+        sum = format!("%t{part}");
+    }
+    sum
 }
 
 /// The names and values of the operands of [`write()`]'s text.
@@ -117,9 +179,10 @@ pub fn set_body(work: &Work) -> Result<(), String> {
     }
     let (from, to) = (epilogue.op.blocks(0)[0], made.blocks(0)[0]);
     let end = to.terminator();
-    // The sum is what was computed last.
+    // The sum is what was computed last, or the one part.
     let inside = to.ops();
-    let sum = inside[inside.len() - 2].result(0);
+    let last = inside.len().checked_sub(2).map(|i| inside[i].result(0));
+    let sum = last.or_else(|| to.arguments().first().copied()).ok_or(missing)?;
     let (given, taken) = (from.arguments(), to.arguments());
     let others = (0..given.len() - 1).filter(|i| *i != epilogue.place).map(|i| given[i]);
     let mut map: Vec<(Value, Value)> = others.zip(taken[work.splits as usize..].iter().copied()).collect();

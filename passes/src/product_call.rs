@@ -179,6 +179,8 @@ impl Call {
         }
         let added: Vec<String> = (0..additions.buffers.len()).map(|i| format!("%o{i}")).collect();
         writes.extend(arguments.len()..arguments.len() + additions.copied);
+        let stored = additions.prologue.as_ref().and_then(|p| p.written);
+        writes.extend(stored.map(|place| arguments.len() + additions.copied + place));
         arguments.extend(added.iter().map(String::as_str));
         types.extend(additions.buffers.iter().map(|b| b.ty().to_string()));
         for (i, copy) in self.copies.iter().enumerate() {
@@ -270,7 +272,7 @@ impl Call {
             }
         }
         let copied = buffers.len();
-        let text = |p: &Prologue| row_text::prologue(module.ctx(), &p.group, SKINNY_THREADS, copied);
+        let text = |p: &Prologue| row_text::prologue(module.ctx(), &p.group, SKINNY_THREADS, copied, p.stores);
         let prologue = self.prologue.as_ref().map(text).transpose()?;
         buffers.extend(prologue.iter().flat_map(|p| p.buffers.iter().copied()));
         let views: Vec<String> = (0..self.copies.len()).map(|i| format!("%to{i}")).collect();

@@ -115,7 +115,9 @@ impl Pair {
         }
         // All is computed where the second product is: until then nothing writes what the first one reads.
         let way: Vec<Op> = between(first.at(), second.at())?.into_iter().filter(|o| !members.contains(o)).collect();
-        let prologue = prologue::find(op, &first.a, (1, depth), second.at(), &[second.target.buffer]);
+        let extras = first.extras().chain(second.extras()).map(|e| e.buffer);
+        let others: Vec<Value> = [first.b.buffer, second.b.buffer].into_iter().chain(extras).collect();
+        let prologue = prologue::find(op, &first.a, (1, depth), second.at(), &[second.target.buffer], &others);
         let a = prologue.is_none().then_some(first.a.buffer);
         let reads: Vec<Value> = [first.b.buffer].into_iter().chain(first.extras().map(|e| e.buffer)).chain(a).collect();
         let mut inputs = vec![second.b.buffer];
@@ -142,7 +144,7 @@ impl Pair {
         let name = format!("{}{narrow_name}{before}", PAIR.name);
         self.tell(cx, &name);
         let Pair { first, second, prologue, element, blocks } = self;
-        let text_of = |p: &Prologue| row_text::prologue(module.ctx(), &p.group, blocks.threads(), 0);
+        let text_of = |p: &Prologue| row_text::prologue(module.ctx(), &p.group, blocks.threads(), 0, p.stores);
         let made = cx.check(op, prologue.as_ref().map(text_of).transpose())?;
         let buffers = made.iter().flat_map(|m| m.buffers.clone()).collect::<Vec<_>>();
         let added: Vec<String> = (0..buffers.len()).map(|i| format!("%o{i}")).collect();
@@ -227,11 +229,13 @@ impl Pair {
                 operand(name, &other, &[other.strides[2]], &[size], extra);
             }
         }
+        let stored = made.as_ref().and_then(|m| m.written).map(|place| arguments.len() + place);
+        let writes: Vec<usize> = [3].into_iter().chain(stored).collect();
         arguments.extend(added.iter().cloned());
         types.extend(buffers.iter().map(|b| b.ty().to_string()));
         inputs.extend(added.iter().map(|name| name[1..].to_string()).zip(buffers));
         let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
-        text.call_writing(&symbol, &arguments, &types, &[3]);
+        text.call_writing(&symbol, &arguments, &types, &writes);
 
         let at = second.at();
         let all = [first.fill, first.epilogue.as_ref().map(|e| e.op), second.fill, Some(second.op)];

@@ -157,15 +157,24 @@ impl Work {
 
     /// Erases what the kernel computes, and the buffer between the product and its epilogue.
     pub fn erase(self, cx: &PassCx) {
+        if self.fill.is_some() {
+            cx.count("fills");
+        }
+        if self.epilogue.is_some() {
+            cx.count("epilogues");
+        }
+        self.remove();
+    }
+
+    /// The same, uncounted.
+    pub fn remove(self) {
         let buffer = source(self.op.operand(2));
         self.op.erase();
         if let Some(fill) = self.fill {
             fill.erase();
-            cx.count("fills");
         }
         if let Some(epilogue) = self.epilogue {
             epilogue.op.erase();
-            cx.count("epilogues");
             erase_unread(buffer);
         }
     }

@@ -1,17 +1,21 @@
 //! What makes the rows of a product's A, such as a layer norm: a group of [`crate::rows`] that every block of the product's
-//! kernel can compute for itself, since the rows are few and short.
+//! kernel can compute for itself, since the rows are few and short. Where it begins with the sum of a product's parts
+//! ([`crate::parts`]) that something else reads too, such as a residual, the kernel's first block stores that.
 
 use crate::{
     device::source,
     host::Operand,
     ir::{Op, Value},
-    memory::{between, erase_unread, may_alias, outputs, writes},
+    memory::{between, erase_unread, may_alias, outputs, touches, writes},
+    parts::PARTS,
     rows::{Group, Kind},
 };
 
 /// A group that ends with a product's A.
 pub struct Prologue {
     pub group: Group,
+    /// Whether the kernel also stores what the first member makes.
+    pub stores: bool,
 }
 
 /// How many operations before the one that makes A may start its group.
@@ -20,9 +24,16 @@ const REACH: usize = 8;
 const MOST_REDUCTIONS: usize = 2;
 const MOST_ELEMENTS: i64 = 8192;
 
-/// The group that makes `a`, the `rows` x `depth` matrix that the product `op` reads. Its kernel stands at `at` and writes the
-/// buffers `written`.
-pub fn find(op: Op, a: &Operand, (rows, depth): (i64, i64), at: Op, written: &[Value]) -> Option<Prologue> {
+/// The group that makes `a`, the `rows` x `depth` matrix that the product `op` reads. Its kernel stands at `at`, writes the
+/// buffers `written` and reads the buffers `inputs`, too.
+pub fn find(
+    op: Op,
+    a: &Operand,
+    (rows, depth): (i64, i64),
+    at: Op,
+    written: &[Value],
+    inputs: &[Value],
+) -> Option<Prologue> {
     let whole = a.offset == 0 && a.strides[2] == 1 && (rows == 1 || a.strides[1] == depth);
     if !whole || rows * depth > MOST_ELEMENTS || !source(a.buffer).def()?.is("memref.alloc") {
         return None;
@@ -56,15 +67,24 @@ pub fn find(op: Op, a: &Operand, (rows, depth): (i64, i64), at: Op, written: &[V
     let others: Vec<&Op> = way.iter().filter(|o| !group.holds(**o)).collect();
     let kept =
         group.reads().all(|v| others.iter().all(|o| !writes(**o, v)) && written.iter().all(|w| !may_alias(*w, v)));
-    (fits && kept).then_some(Prologue { group })
+    let stores = || {
+        let sum = *outputs(first).first()?;
+        let unseen = others.iter().all(|o| !touches(**o, sum));
+        let apart = written.iter().chain(inputs.iter().filter(|i| **i != a.buffer)).all(|v| !may_alias(*v, sum));
+        let mut rest = group.members.iter().flat_map(|m| outputs(m.op)).map(source).filter(|b| *b != source(sum));
+        (first.attr(PARTS).is_some() && unseen && apart && rest.all(|b| is_dead_behind(b, op, &group))).then_some(())
+    };
+    let stores = stores().is_some();
+    (fits && kept).then_some(Prologue { group, stores })
 }
 
 impl Prologue {
-    /// Erases the group where nothing reads what it leaves any more: what its members wrote is overwritten or freed next.
+    /// Erases the group where nothing reads what it leaves any more, or the kernel stores that: what its members wrote is
+    /// overwritten or freed next.
     pub fn erase_unread(self) {
         let Some(last) = self.group.members.last().map(|m| m.op) else { return };
         let written: Vec<Value> = self.group.members.iter().flat_map(|m| outputs(m.op)).map(source).collect();
-        if !written.iter().all(|b| is_dead_behind(*b, last, &self.group)) {
+        if !self.stores && !written.iter().all(|b| is_dead_behind(*b, last, &self.group)) {
             return;
         }
         let fills: Vec<Op> = self.group.fills().collect();

@@ -99,19 +99,19 @@ pub fn set_operations(kernels: Op, group: &Group) -> Result<(), String> {
 }
 
 /// A product's prologue as text: functions that it calls, the body of `@prologue`, and the operands `%oN` that it reads, from
-/// the number on that it was asked for.
+/// the number on that it was asked for, with the place among them of one that it writes.
 pub struct PrologueText {
     pub functions: String,
     pub body: String,
     pub buffers: Vec<Value>,
+    pub written: Option<usize>,
 }
 
 /// The text of a group whose last member makes row `%row` of a product's A in `%stage`, by `threads` threads that all know
-/// `%thread`, `%warp` and `%lane`.
-pub fn prologue(ctx: Ctx, group: &Group, threads: i64, first: usize) -> Result<PrologueText, String> {
+/// `%thread`, `%warp` and `%lane`. With `stores` the grid's first block stores what the first member makes.
+pub fn prologue(ctx: Ctx, group: &Group, threads: i64, first: usize, stores: bool) -> Result<PrologueText, String> {
     let mut writer = Writer::new(group);
-    let items = (group.columns + writer.tile.vector - 1) / writer.tile.vector;
-    writer.tile = Tile { threads, sweeps: (items + threads - 1) / threads, ..writer.tile };
+    writer.tile = Tile::shared_by(group.columns, threads);
     writer.operands = Some(first);
     writer.head();
     // What the first member does not read, such as gain and bias, is read first: where it is constant, before the wait.
@@ -127,8 +127,13 @@ pub fn prologue(ctx: Ctx, group: &Group, threads: i64, first: usize) -> Result<P
     writer.stage(
         group.members.last().and_then(|m| m.op.operands().last().copied()).ok_or("internal error: an empty group")?,
     )?;
+    let mut written = None;
+    if stores {
+        let out = writer.store_in_first_block(&group.members[0]);
+        written = writer.buffers.iter().position(|b| *b == out);
+    }
     let functions = reductions(ctx, &combiners(group), threads)? + &writer.functions;
-    Ok(PrologueText { functions, body: writer.text, buffers: writer.buffers })
+    Ok(PrologueText { functions, body: writer.text, buffers: writer.buffers, written })
 }
 
 /// The element type that a combiner combines.

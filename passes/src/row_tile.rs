@@ -20,6 +20,13 @@ impl Tile {
         let threads = ((items + 31) / 32 * 32).min(most);
         Tile { threads, vector, sweeps: (items + threads - 1) / threads, columns }
     }
+    /// The same for a number of threads: as few elements a thread as all of them leave it.
+    pub fn shared_by(columns: i64, threads: i64) -> Tile {
+        let items = |vector: i64| (columns + vector - 1) / vector;
+        let vector = Tile::of(columns).vector;
+        let vector = if vector == 4 && items(2) <= threads { 2 } else { vector };
+        Tile { threads, vector, sweeps: (items(vector) + threads - 1) / threads, columns }
+    }
     pub fn is_exact(&self) -> bool {
         self.threads * self.vector * self.sweeps == self.columns
     }

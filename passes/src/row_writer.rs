@@ -128,7 +128,7 @@ impl<'a> Writer<'a> {
         let column = Some(self.group.rows.len());
         let Some(memref) = buffer.ty().memref() else { return false };
         let multiple = |v: &Option<i64>| v.is_some_and(|v| v % 4 == 0);
-        self.tile.vector == 4
+        self.tile.vector > 1
             && axes.last() == Some(&column)
             && axes.iter().filter(|a| **a == column).count() == 1
             && memref.strides.last() == Some(&Some(1))
@@ -340,42 +340,56 @@ impl<'a> Writer<'a> {
             if !is_read_elsewhere(out, &members) {
                 continue;
             }
-            let map = member.op.linalg_maps().last().copied();
-            let axes: Vec<Option<usize>> =
-                map.map(|m| m.dims()).unwrap_or_default().into_iter().map(|d| d.map(|d| member.dims[d])).collect();
-            let (name, ty) = (self.buffer(out), out.ty());
-            let element = element(out);
-            let (lanes, width, sweeps) = (self.tile.lanes(&element), self.tile.vector, self.tile.sweeps);
-            match self.values[&out].clone() {
-                Place::Row(value) => {
-                    let at = self.indices(&axes, "");
-                    self.line("scf.if %is_first {");
-                    self.line(&format!("  memref.store {value}, {name}[{at}] : {ty}"));
-                    self.line("}");
+            self.store(member);
+        }
+    }
+
+    /// Writes what a member makes.
+    fn store(&mut self, member: &Member) {
+        let out = member.op.operand(member.op.operands().len() - 1);
+        let map = member.op.linalg_maps().last().copied();
+        let axes: Vec<Option<usize>> =
+            map.map(|m| m.dims()).unwrap_or_default().into_iter().map(|d| d.map(|d| member.dims[d])).collect();
+        let (name, ty) = (self.buffer(out), out.ty());
+        let element = element(out);
+        let (lanes, width, sweeps) = (self.tile.lanes(&element), self.tile.vector, self.tile.sweeps);
+        match self.values[&out].clone() {
+            Place::Row(value) => {
+                let at = self.indices(&axes, "");
+                self.line("scf.if %is_first {");
+                self.line(&format!("  memref.store {value}, {name}[{at}] : {ty}"));
+                self.line("}");
+            }
+            Place::Lanes(value) => {
+                self.line(&format!("affine.for %e = 0 to {sweeps} {{"));
+                self.columns();
+                self.line("  scf.if %in {");
+                if self.is_vector(out, &axes) {
+                    let at = self.indices(&axes, "%j");
+                    self.line(&format!("    %v = vector.extract {value}[%e] : vector<{width}x{element}> from {lanes}"));
+                    let alignment = width * bytes(&element);
+                    self.line(&format!("    vector.store %v, {name}[{at}] {{alignment = {alignment} : i64}} : {ty}, vector<{width}x{element}>"));
+                } else {
+                    let at = self.indices(&axes, "%ju");
+                    self.line(&format!("    affine.for %u = 0 to {width} {{"));
+                    self.line("      %ju = arith.addi %j, %u : index");
+                    self.line(&format!("      %v = vector.extract {value}[%e, %u] : {element} from {lanes}"));
+                    self.line(&format!("      memref.store %v, {name}[{at}] : {ty}"));
+                    self.line("    }");
                 }
-                Place::Lanes(value) => {
-                    self.line(&format!("affine.for %e = 0 to {sweeps} {{"));
-                    self.columns();
-                    self.line("  scf.if %in {");
-                    if self.is_vector(out, &axes) {
-                        let at = self.indices(&axes, "%j");
-                        self.line(&format!(
-                            "    %v = vector.extract {value}[%e] : vector<{width}x{element}> from {lanes}"
-                        ));
-                        let alignment = width * bytes(&element);
-                        self.line(&format!("    vector.store %v, {name}[{at}] {{alignment = {alignment} : i64}} : {ty}, vector<{width}x{element}>"));
-                    } else {
-                        let at = self.indices(&axes, "%ju");
-                        self.line(&format!("    affine.for %u = 0 to {width} {{"));
-                        self.line("      %ju = arith.addi %j, %u : index");
-                        self.line(&format!("      %v = vector.extract {value}[%e, %u] : {element} from {lanes}"));
-                        self.line(&format!("      memref.store %v, {name}[{at}] : {ty}"));
-                        self.line("    }");
-                    }
-                    self.line("  }");
-                    self.line("}");
-                }
+                self.line("  }");
+                self.line("}");
             }
         }
+    }
+
+    /// Writes it in the grid's first block alone; the buffer.
+    pub fn store_in_first_block(&mut self, member: &Member) -> Value {
+        self.line("%block = gpu.block_id x");
+        self.line("%in_first = arith.cmpi eq, %block, %zero : index");
+        self.line("scf.if %in_first {");
+        self.store(member);
+        self.line("}");
+        member.op.operand(member.op.operands().len() - 1)
     }
 }

@@ -364,6 +364,11 @@ pub fn attention(chip: u32, element: &str, precision: Precision, keys: i64) -> O
 /// The same for one row a batch, of f32.
 pub const ATTENTION_ROW: Attention = Attention { template: template!("attention_row_f32.mlir"), ..STRICT };
 
+/// The same with the product that alone reads its result, by clusters of blocks.
+pub const ATTENTION_ROW_PRODUCT: Template = template!("attention_row_product.mlir");
+/// The oldest chip that has them.
+pub const FIRST_WITH_CLUSTERS: u32 = 90;
+
 /// The reduction within a block of a kernel of rows.
 pub const ROW_REDUCE: Template = template!("row_reduce.mlir");
 

@@ -3,7 +3,8 @@
 //! Finds product, elementwise scores (scaling, masking), softmax over the columns, product, in the two orders in which
 //! the quotient by the sum is written: of the exponentials, or of the second product (which may permute its result). Becomes a
 //! call of the template that [`crate::schedule::attention`] names for the chip, the elements and the precision, or of
-//! `templates/attention_row_f32.mlir` for one row. A mask that keeps a row's own
+//! `templates/attention_row_f32.mlir` for one row, or from sm_90 on, where one product alone reads all rows side by side and a norm
+//! follows, of `templates/attention_row_product.mlir` for both, whose parts an elementwise operation adds up. A mask that keeps a row's own
 //! column and those before it, by index, makes the kernel skip what is after; for one row no masked key is read. Products of
 //! f32 are rounded as `precision` says, and with bf16 a copy of the result to bf16 joins the kernel. Else the result
 //! differs from the separate operations by rounding of what lies between only.
@@ -14,6 +15,7 @@
 
 use crate::{
     attention_match::{Chain, MOST_DEPTH, chains, element},
+    attention_product::AttentionProduct,
     attention_steps::causal,
     host::{Operand, Text, Workspaces},
     ir::{Op, Opt, Pass, PassCx, PassResult, Value},
@@ -30,7 +32,10 @@ pub static PASS: Pass = Pass {
         Opt::string("chip", "sm_80", "The chip that the kernels are for"),
         Opt::string("precision", "fp32", "How factors of f32 may be rounded: fp32, or tf32 or bf16 on tensor cores"),
     ],
-    statistics: &[("kernels", "Chains that became a kernel")],
+    statistics: &[
+        ("kernels", "Chains that became a kernel"),
+        ("products", "Products behind a chain that are part of its kernel"),
+    ],
     dialects: &[
         mlirGetDialectHandle__affine__,
         mlirGetDialectHandle__arith__,
@@ -69,7 +74,10 @@ fn run(cx: &PassCx, module: Op) -> PassResult {
         Some((if kernel.factors == "bf16" { chain.rounded() } else { chain }, kernel))
     };
     while let Some((chain, kernel)) = chains(module).find_map(chosen) {
-        chain.emit(cx, &kernel, module, &mut kernels, &mut workspaces)?;
+        match AttentionProduct::behind(&chain, chip) {
+            Some(both) => both.emit(cx, module, &mut kernels, &mut workspaces)?,
+            None => chain.emit(cx, &kernel, module, &mut kernels, &mut workspaces)?,
+        }
     }
     Ok(())
 }
@@ -92,7 +100,7 @@ impl Chain {
         let multiple =
             self.score.as_ref().map_or(Some((1.0, None)), |s| s.multiple()).filter(|_| kernel.on_tensor_cores);
         let power = format!("{:.9e} : f32", multiple.map_or(1.0, |(factor, _)| factor) * std::f64::consts::LOG2_E);
-        let extra = self.score.as_ref().and_then(|s| s.extra.map(|i| s.op.operand(i)));
+        let extra = self.extra();
         let extra_type = extra.map_or(format!("memref<{}>", self.element), dynamic_type);
         let body = |kernels: Op| -> Result<(), String> {
             if kernel.converts {
@@ -100,6 +108,9 @@ impl Chain {
                 set_conversion(kernels, "result", "arith.truncf")?;
             }
             let Some(score) = &self.score else { return Ok(()) };
+            if one_row {
+                return self.set_row_score(kernels);
+            }
             match multiple {
                 Some((_, None)) => return Ok(()),
                 Some((_, Some(condition))) => {
@@ -110,11 +121,7 @@ impl Chain {
             }
             let results = score.op.blocks(0)[0].terminator().operands();
             score.set(kernels, "score", &results, 1, None)?;
-            match score.kept() {
-                Some(kept) if one_row => score.set(kernels, "keep", &[kept], 0, None),
-                _ if kernel.on_tensor_cores => score.set(kernels, "score_kept", &results, 1, kept),
-                _ => Ok(()),
-            }
+            if kernel.on_tensor_cores { score.set(kernels, "score_kept", &results, 1, kept) } else { Ok(()) }
         };
         let out_element = element(self.out.buffer);
         let mut parameters = vec![("!extra", extra_type.as_str())];

@@ -154,6 +154,8 @@ impl Reads {
                 "gpu.thread_id" | "gpu.block_id" | "gpu.block_dim" | "gpu.grid_dim" | "gpu.lane_id" | "gpu.shuffle"
                 | "gpu.barrier" => true,
                 "nvvm.bar.warp.sync" | "nvvm.griddepcontrol" => true,
+                // The blocks of a cluster run together: each waits for what all of them did before.
+                "nvvm.cluster.arrive" | "nvvm.cluster.arrive.relaxed" | "nvvm.cluster.wait" => true,
                 "affine.apply" | "affine.for" | "affine.yield" | "scf.for" | "scf.if" | "scf.yield" => true,
                 "memref.dim"
                 | "memref.cast"

@@ -167,7 +167,7 @@ fn choose(op: Op, contraction: &Contraction, chip: u32, precision: Precision) ->
             let copied = copies.iter().map(|c| c.to.buffer);
             let written: Vec<_> = scattered.chain(copied).chain([work.target.buffer]).collect();
             if batch == 1 && work.size == size {
-                prologue = prologue::find(op, &work.a, (m, k), work.at(), &written);
+                prologue = prologue::find(op, &work.a, (m, k), work.at(), &written, &inputs);
             }
             // The product reads its rows from workgroup memory; its operand A is one that nothing reads.
             if let Some(row) = prologue.as_ref().and_then(|p| p.group.reads().next()) {

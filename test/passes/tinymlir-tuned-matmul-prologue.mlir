@@ -4,9 +4,9 @@
 // constant like the matrix, is read before the kernel waits for its predecessor; the row, which a kernel writes, after.
 // CHECK-LABEL: gpu.func @matmul_skinny_f32_1_prologue(
 // CHECK:         vector.load {{.*}}, vector<4xf32>
-// CHECK:         vector.load %[[GAIN:.*]][{{.*}}] {alignment = 16 : i64} : memref<256xf32>, vector<4xf32>
+// CHECK:         vector.load %[[GAIN:.*]][{{.*}}] {alignment = 8 : i64} : memref<256xf32>, vector<2xf32>
 // CHECK:         nvvm.griddepcontrol {{ *}}wait
-// CHECK-NEXT:    vector.load %{{.*}}[%{{.*}}] {alignment = 16 : i64} : memref<1x256xf32>
+// CHECK-NEXT:    vector.load %{{.*}}[%{{.*}}] {alignment = 8 : i64} : memref<1x256xf32>
 // CHECK:         gpu.shuffle
 // CHECK:         math.rsqrt
 // CHECK:         vector.store {{.*}}#gpu.address_space<workgroup>
