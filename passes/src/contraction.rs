@@ -1,6 +1,9 @@
 //! What a contraction on memrefs is, for the passes that substitute one.
 
-use crate::ir::{AffineMap, MemRef, Op, Type, Value};
+use crate::{
+    ir::{AffineMap, MemRef, Op, Type, Value},
+    misfits::misfit,
+};
 
 /// What the body of a contraction does with an element of each input and one of the output.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -83,6 +86,9 @@ impl Contraction {
         let body = body_of(op)?;
         let maps = op.linalg_maps();
         let [map_a, map_b, map_c] = maps[..] else { return Err("it has no indexing maps".into()) };
+        if let Some(fact) = misfit(op) {
+            return Err(fact);
+        }
         let views = [view(a, map_a)?, view(b, map_b)?, view(c, map_c)?];
         let sizes = (0..map_a.num_dims())
             .map(|d| views.iter().find_map(|v| v.dims.iter().position(|x| *x == d).and_then(|axis| v.shape[axis])))

@@ -65,6 +65,7 @@ macro_rules! passes {
 
 mod contraction;
 mod indices;
+mod misfits;
 mod warpgroup_tiles;
 mod warpgroups;
 mod zeroed;

@@ -8,6 +8,7 @@ use crate::{
     device::source,
     ir::{AffineMap, Op, Value},
     memory::outputs,
+    misfits::misfit,
 };
 
 /// A size along a dimension: equal ones are the same number.
@@ -186,6 +187,9 @@ impl Member {
         }
         if operands.iter().any(|v| v.ty().shape().is_some_and(|shape| shape.contains(&Some(0)))) {
             return Err("an operand has no elements".into());
+        }
+        if let Some(fact) = misfit(op) {
+            return Err(fact);
         }
         let body: Vec<Op> = op.walk().into_iter().skip(1).collect();
         let plain = |o: &Op| {

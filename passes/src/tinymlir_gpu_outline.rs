@@ -78,6 +78,15 @@ pub const KERNELS: &str = "tinymlir-tile-parallel-loops,func.func(gpu-map-parall
                        gpu-kernel-outlining,canonicalize,cse,tinymlir-merge-kernels,\
                        canonicalize,cse";
 
+/// What follows kernels: where buffers are, and the order of launches. Not before, since a buffer in a parallel loop is each
+/// iteration's own, and is in its kernel by then.
+pub fn buffers(memory: &str) -> String {
+    format!(
+        "tinymlir-heap-allocas,tinymlir-managed-allocations{{memory={memory}}},tinymlir-plan-memory,tinymlir-alignment-checks,\
+         tinymlir-async-launches,tinymlir-verify-outlined"
+    )
+}
+
 fn run(cx: &PassCx, module: Op) -> PassResult {
     let is_fast = match cx.string("schedule").as_str() {
         "simple" => false,
@@ -109,12 +118,7 @@ fn run(cx: &PassCx, module: Op) -> PassResult {
     for kept in module.body().into_iter().filter(|m| m.is("gpu.module")) {
         kept.remove_attr(KEEP);
     }
-    // Not before: a buffer in a parallel loop is each iteration's own, and is in its kernel by now.
-    let memory = format!("tinymlir-heap-allocas,tinymlir-managed-allocations{{memory={memory}}},tinymlir-plan-memory");
-    cx.run_pipeline(
-        &format!("{memory},tinymlir-alignment-checks,tinymlir-async-launches,tinymlir-verify-outlined"),
-        module,
-    )
+    cx.run_pipeline(&buffers(&memory), module)
 }
 
 /// Gives the body of a launch the sizes of its clusters: upstream outlines those names as the number of clusters.

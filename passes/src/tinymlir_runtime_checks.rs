@@ -14,11 +14,13 @@
 //! What is certain from static sizes, constants and loop bounds gets no check, so that code of static shapes stays as it
 //! is; checks of shapes stand before the loops. In hand-written code on memrefs an index that depends on loops alone is
 //! trusted. Upstream's `generate-runtime-verification` checks every access and prints the operation where this names the
-//! sizes. Runs in the bufferize stage, before deallocation, for every target. It refuses nothing.
+//! sizes. Runs in the bufferize stage, before deallocation, for every target. It refuses linalg operations whose static sizes
+//! contradict one another.
 
 use crate::{
     indices::{from_data, make_available, range, used_when},
     ir::{Attr, Failed, Op, Pass, PassCx, PassResult, Value},
+    misfits::misfit,
     tinymlir_entry_arguments::BUFFERIZED,
     view_checks::{Checks, cast, copy, expand_shape, reshape, subview},
 };
@@ -103,7 +105,12 @@ fn check(cx: &PassCx, op: Op, tensors: bool) -> Result<usize, Failed> {
         }
         "arith.divsi" | "arith.divui" | "arith.remsi" | "arith.remui" | "arith.ceildivsi" | "arith.ceildivui"
         | "arith.floordivsi" => division(op, &mut checks),
-        _ if op.is_linalg() => linalg(op, &mut checks),
+        _ if op.is_linalg() => {
+            if let Some(fact) = misfit(op) {
+                return Err(cx.error(op, &fact));
+            }
+            linalg(op, &mut checks);
+        }
         _ => {}
     }
     if checks.count > 0 {

@@ -9,6 +9,7 @@
 //! - `ml_program.global` of anything but a tensor, at which upstream's bufferization ends the program.
 //! - Floats of less than 16 bits in host code: no target has an arithmetic for them.
 //! - A function with an argument or result of a type that has no form in memory here (a tuple, `none`, `tf32`, a quantised type).
+//! - A linalg operation whose static sizes contradict one another; upstream finds that only where all sizes are static.
 //! - A function whose name begins with `llvm.`, or holds a zero byte: neither can be a symbol.
 //! - `tinymlir.name` that is no string or that two arguments of a function have, and `tinymlir.range` that is not two ordered
 //!   integers for an argument of integers.
@@ -21,12 +22,15 @@
 //!
 //! Runs first in the optimize and the bufferize stage.
 
-use crate::ir::{Op, Pass, PassCx, PassResult, Type, Value};
+use crate::{
+    ir::{Op, Pass, PassCx, PassResult, Type, Value},
+    misfits::misfit,
+};
 use std::{collections::HashSet, sync::OnceLock};
 
 pub static PASS: Pass = Pass {
     argument: "tinymlir-verify-input",
-    description: "Refuse constants without elements or beyond memory, encoded tensors, small floats, wrong attributes, nested modules, clashes with C functions and barriers that not all threads reach",
+    description: "Refuse constants without elements or beyond memory, encoded tensors, small floats, sizes that differ, wrong attributes, nested modules, clashes with C functions and barriers that not all threads reach",
     anchor: "builtin.module",
     options: &[],
     statistics: &[],
@@ -41,6 +45,9 @@ fn run(cx: &PassCx, module: Op) -> PassResult {
             return Err(
                 cx.error(op, "with functions is inside of another module, which is not supported (give it alone)")
             );
+        }
+        if let Some(fact) = misfit(op) {
+            result = Err(cx.error(op, &fact));
         }
         if let Err(fault) = resources(op) {
             return Err(cx.error(op, &fault));

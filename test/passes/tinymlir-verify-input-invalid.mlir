@@ -166,6 +166,35 @@ func.func @"a\00b"() {
 
 // -----
 
+// Upstream compares sizes where it knows all of them: here the batch hides what does not fit.
+func.func @inner_sizes(%a: tensor<?x4xf32>, %b: tensor<5x8xf32>, %c: tensor<?x8xf32>) -> tensor<?x8xf32> {
+  // expected-error @+1 {{'linalg.matmul' op sizes differ: 5 and 4, along dimension 0 of operand 1 and dimension 1 of operand 0}}
+  %r = linalg.matmul ins(%a, %b : tensor<?x4xf32>, tensor<5x8xf32>) outs(%c : tensor<?x8xf32>) -> tensor<?x8xf32>
+  return %r : tensor<?x8xf32>
+}
+
+// -----
+
+func.func @window(%a: memref<?x1x11x5xf32>, %b: memref<1x1x4x3xf32>, %c: memref<?x1x4x3xf32>) {
+  // expected-error @+1 {{'linalg.conv_2d_nchw_fchw' op window is out of bounds: it reaches index 12 of dimension 2 of operand 0, whose size is 11}}
+  linalg.conv_2d_nchw_fchw {dilations = dense<[2, 1]> : vector<2xi64>, strides = dense<[2, 1]> : vector<2xi64>} ins(%a, %b : memref<?x1x11x5xf32>, memref<1x1x4x3xf32>) outs(%c : memref<?x1x4x3xf32>)
+  return
+}
+
+// -----
+
+// A map that counts down reads before the first element.
+func.func @reversed(%a: memref<?x3xf32>, %b: memref<?x4xf32>) {
+  // expected-error @+1 {{'linalg.generic' op window is out of bounds: it reaches index -1 of dimension 1 of operand 0, whose size is 3}}
+  linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, 2 - j)>, affine_map<(i, j) -> (i, j)>], iterator_types = ["parallel", "parallel"]} ins(%a : memref<?x3xf32>) outs(%b : memref<?x4xf32>) {
+  ^bb0(%x: f32, %y: f32):
+    linalg.yield %x : f32
+  }
+  return
+}
+
+// -----
+
 func.func @short() -> tensor<5xf32> {
   // expected-error @+1 {{'arith.constant' op has a resource of 5 bytes where tensor<5xf32> takes 20 (correct the type or the data)}}
   %c = arith.constant dense_resource<short> : tensor<5xf32>

@@ -283,6 +283,18 @@ impl AffineMap {
             (0..self.num_dims()).filter(|d| mlirAffineExprIsFunctionOfDim(e, *d as isize)).collect()
         }
     }
+    /// What result `i` is where the dimensions have these values; `None` where it depends on symbols, or divides by zero.
+    pub fn value(self, i: usize, at: &[i64]) -> Option<i64> {
+        assert_eq!(at.len(), self.num_dims(), "{self}");
+        // SAFETY: within the number of results; there is a constant for each dimension.
+        unsafe {
+            let ctx = mlirAffineMapGetContext(self.0);
+            let mut constants: Vec<_> = at.iter().map(|value| mlirAffineConstantExprGet(ctx, *value)).collect();
+            let place = mlirAffineMapGet(ctx, 0, 0, constants.len() as isize, constants.as_mut_ptr());
+            let e = mlirAffineExprCompose(mlirAffineMapGetResult(self.0, i as isize), place);
+            mlirAffineExprIsAConstant(e).then(|| mlirAffineConstantExprGetValue(e))
+        }
+    }
     /// Whether result i is dimension i, for all.
     pub fn is_identity(self) -> bool {
         // SAFETY: a live map.

@@ -19,8 +19,8 @@ use std::{
     time::Duration,
 };
 use tinymlir_passes::{
-    ir::{Context, Module},
-    tinymlir_gpu_outline::{KERNELS, MATH, fast, loops},
+    ir::{Context, Module, Observer, Op},
+    tinymlir_gpu_outline::{KERNELS, MATH, buffers, fast, loops, narrowing},
 };
 
 /// Seconds of processor time for one mutant.
@@ -66,8 +66,52 @@ pub struct Crash {
 #[repr(C)]
 struct Place {
     mutant: AtomicU64,
-    pass: AtomicU64,
     counts: [AtomicU64; 3],
+    /// The name of the pass that runs; zeros while none does.
+    pass: [AtomicU64; 8],
+}
+
+impl Place {
+    fn set_pass(&self, name: &str) {
+        let mut bytes = name.bytes().chain(std::iter::repeat(0));
+        for word in &self.pass {
+            let part = std::array::from_fn(|_| bytes.next().unwrap_or(0));
+            word.store(u64::from_le_bytes(part), Ordering::Relaxed);
+        }
+    }
+
+    /// The name of the pass that ran last, as far as it was noted.
+    fn pass(&self) -> String {
+        let bytes = self.pass.iter().flat_map(|word| word.load(Ordering::Relaxed).to_le_bytes());
+        let name: Vec<u8> = bytes.take_while(|byte| *byte != 0).collect();
+        if name.is_empty() { "parsing".into() } else { String::from_utf8_lossy(&name).into_owned() }
+    }
+}
+
+/// Notes which pass runs, those of upstream's inside of ours too, and which one failed first.
+struct Watcher<'a> {
+    place: &'a Place,
+    running: Vec<String>,
+    failed: Option<String>,
+}
+
+impl Observer for Watcher<'_> {
+    fn wants_remarks(&self) -> bool {
+        false
+    }
+
+    fn before(&mut self, pass: &str, _op: Op) {
+        self.place.set_pass(pass);
+        self.running.push(pass.into());
+    }
+
+    fn after(&mut self, pass: &str, _op: Op, succeeded: bool) {
+        if !succeeded {
+            self.failed.get_or_insert_with(|| pass.into());
+        }
+        self.running.pop();
+        self.place.set_pass(self.running.last().map_or("", String::as_str));
+    }
 }
 
 /// The modules that are mutated, and the routes.
@@ -178,7 +222,7 @@ impl Fuzzer {
             let mut counts = Counts::default();
             for number in range.clone() {
                 place.mutant.store(number, Ordering::Relaxed);
-                place.pass.store(u64::MAX, Ordering::Relaxed);
+                place.set_pass("");
                 limit_time();
                 self.one(number, place, &mut counts);
                 for (shared, own) in place.counts.iter().zip([counts.tried, counts.valid, counts.passed]) {
@@ -200,17 +244,19 @@ impl Fuzzer {
         }
         let Some(mut module) = self.parse(&text) else { return };
         counts.valid += 1;
-        for (i, pass) in passes.iter().enumerate() {
-            place.pass.store(i as u64, Ordering::Relaxed);
+        for pass in passes {
             let pipeline = format!("builtin.module({pass})");
-            if let Err(message) = tinymlir_passes::run_pipeline(&self.context, &mut module, &pipeline) {
-                // A pass of ours that leaves invalid IR is at fault too. A refusal, also one of an upstream pass that runs inside
-                // of it, leaves IR that verifies. Upstream's folds are not: they make slices static that may lie outside when
-                // the program runs, which the verifier refuses.
+            let mut watcher = Watcher { place, running: Vec::new(), failed: None };
+            let result =
+                tinymlir_passes::run_pipeline_watched(&self.context, &mut module, &pipeline, Some(&mut watcher), false);
+            if let Err(message) = result {
+                // A pass of ours that leaves invalid IR is at fault too. A refusal leaves IR that verifies. Upstream's folds are
+                // not: they make slices static that may lie outside when the program runs, which the verifier refuses.
+                let failed = watcher.failed.unwrap_or_else(|| pass.clone());
                 let folded = message.contains("is out-of-bounds: ");
-                let own = pass.starts_with("tinymlir-") && !folded && !module.op().verify();
+                let own = failed.starts_with("tinymlir-") && !folded && !module.op().verify();
                 if message.contains("internal error") || own {
-                    counts.internal.push((number, pass.clone(), message));
+                    counts.internal.push((number, failed, message));
                 }
                 return;
             }
@@ -223,25 +269,23 @@ impl Fuzzer {
         let Worker { child, place, range } = worker;
         let result = child.wait()?;
         let at = |a: &AtomicU64| a.load(Ordering::Relaxed);
-        let (mutant, pass) = (at(&place.mutant), at(&place.pass));
+        let (mutant, pass) = (at(&place.mutant), place.pass());
         let [tried, valid, passed] = [0, 1, 2].map(|i| at(&place.counts[i]));
         place.free();
         Ok(match result {
             Ok(counts) => (counts, None),
             Err((death, message)) => {
-                let passes = self.mutant(mutant).2;
-                let name = passes.get(pass as usize).map_or("parsing", |p| p.as_str()).to_owned();
                 let counts = Counts { tried: tried + 1, valid: valid + 1, passed, internal: Vec::new() };
-                (counts, Some((Crash { mutant, pass: name, death, message }, mutant + 1..range.end)))
+                (counts, Some((Crash { mutant, pass, death, message }, mutant + 1..range.end)))
             }
         })
     }
 }
 
 /// How many routes are whole pipelines.
-const LONG: usize = 4;
+const LONG: usize = 7;
 
-/// Both targets' pipelines, and every pass of ours alone.
+/// Both targets' pipelines, those of kernels down to what the emulator runs, and every pass of ours alone.
 fn routes(context: &Context) -> Result<Vec<Route>> {
     let expand = |pipeline: &str| -> Result<Vec<String>> {
         let text =
@@ -249,27 +293,38 @@ fn routes(context: &Context) -> Result<Vec<Route>> {
         let inside = text.strip_prefix("builtin.module(").and_then(|t| t.strip_suffix(')')).unwrap_or(&text);
         Ok(split(inside))
     };
-    let memory = |memory: &str| {
+    let start = "tinymlir-optimize,tinymlir-bufferize";
+    let gpu = |chip: &str, precision: &str, reductions: &str| {
+        let (narrow, fast) = (narrowing(precision, chip), fast(chip, precision, reductions));
         format!(
-            "tinymlir-heap-allocas,tinymlir-managed-allocations{{memory={memory}}},tinymlir-async-launches,tinymlir-verify-outlined"
+            "tinymlir-optimize{narrow},tinymlir-bufferize,{MATH},{fast},{},{KERNELS},tinymlir-dependent-launches{{chip={chip}}},{},\
+             tinymlir-lower-gpu{{format=nvvm chip={chip}}}",
+            loops(true),
+            buffers("device")
         )
     };
-    let start = "tinymlir-optimize,tinymlir-bufferize";
-    let (simple, fast) = (loops(false), format!("{},{}", fast("sm_90a", "tf32", "ordered"), loops(true)));
+    let simple = format!("{start},{MATH},{},{KERNELS},{}", loops(false), buffers("managed"));
+    let emulated = "tinymlir-emulate-gpu";
     let mut routes = Vec::new();
     for (name, pipeline) in [
         ("optimize", start.to_owned()),
         ("cpu", format!("{start},tinymlir-lower-cpu")),
-        ("gpu", format!("{start},{MATH},{simple},{KERNELS},{}", memory("managed"))),
-        ("gpu fast", format!("{start},{MATH},{fast},{KERNELS},{}", memory("device"))),
+        ("gpu", format!("{simple},tinymlir-lower-gpu{{format=nvvm}},{emulated}")),
+        ("gpu fast, sm_75", format!("{},{emulated}", gpu("sm_75", "fp32", "ordered"))),
+        ("gpu fast, sm_80", format!("{},{emulated}", gpu("sm_80", "bf16", "atomic"))),
+        ("gpu fast, sm_90", format!("{},{emulated}", gpu("sm_90", "fp32", "ordered"))),
+        ("gpu fast, sm_90a", gpu("sm_90a", "tf32", "ordered")),
     ] {
         routes.push(Route { name: name.into(), passes: expand(&pipeline)? });
     }
+    ensure!(routes.len() == LONG, "there are {} whole pipelines", routes.len());
     for pass in tinymlir_passes::PASSES {
-        // The one is the route above, the other takes a CUDA toolkit.
-        if !["tinymlir-gpu-outline", "tinymlir-lower-gpu"].contains(&pass.argument) {
-            routes.push(Route { name: pass.argument.into(), passes: expand(pass.argument)? });
-        }
+        let argument = match pass.argument {
+            "tinymlir-gpu-outline" => continue, // the routes above
+            "tinymlir-lower-gpu" => "tinymlir-lower-gpu{format=nvvm chip=sm_90a}", // others take a CUDA toolkit
+            argument => argument,
+        };
+        routes.push(Route { name: argument.into(), passes: expand(argument)? });
     }
     Ok(routes)
 }
