@@ -116,6 +116,7 @@ passes! {
     tinymlir_host_math,
     tinymlir_hoist_accumulators,
     tinymlir_hoist_copies,
+    tinymlir_join_kernels,
     tinymlir_runtime_checks,
     tinymlir_verify_outlined,
 }

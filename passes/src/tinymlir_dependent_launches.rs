@@ -283,7 +283,7 @@ fn only_prefetched(address: Value) -> bool {
 }
 
 /// Whether a kernel only reads a parameter, through any view of it.
-fn only_read(parameter: Value) -> bool {
+pub(crate) fn only_read(parameter: Value) -> bool {
     let mut left = vec![parameter];
     while let Some(value) = left.pop() {
         for (user, place) in value.uses() {

@@ -112,6 +112,9 @@ fn run(cx: &PassCx, module: Op) -> PassResult {
     }
     cx.run_pipeline(&loops(is_fast), module)?;
     cx.run_pipeline(KERNELS, module)?;
+    if is_fast {
+        cx.run_pipeline("tinymlir-join-kernels,canonicalize,cse", module)?;
+    }
     if is_fast && cx.boolean("dependent-launches") {
         cx.run_pipeline(&format!("tinymlir-dependent-launches{{chip={}}}", cx.string("chip")), module)?;
     }

@@ -27,6 +27,14 @@ impl Block {
         // SAFETY: within the number of arguments.
         unsafe { (0..mlirBlockGetNumArguments(self.0)).map(|i| Value(mlirBlockGetArgument(self.0, i))).collect() }
     }
+    /// Inserts an argument of a type as argument `i`, which must not be past the one behind the last.
+    pub fn insert_argument(self, i: usize, ty: Type) -> Value {
+        assert!(i <= self.arguments().len(), "argument {i}");
+        // SAFETY: in range, a live block and type.
+        unsafe {
+            Value(mlirBlockInsertArgument(self.0, i as isize, ty.0, mlirLocationUnknownGet(mlirTypeGetContext(ty.0))))
+        }
+    }
     /// Erases argument `i`, which must be there and have no uses.
     pub fn erase_argument(self, i: usize) {
         assert!(i < self.arguments().len(), "argument {i}");
