@@ -5,7 +5,7 @@
 // Bound by reading B and D once. A block owns some of the M units between the two products: their columns of B and their rows
 // of D. It finishes its units (sums over all of K, @between) and adds what they contribute to all of C; the first block adds
 // what @epilogue adds to the sum. Every piece of 16 bytes of B and D is asked for once, before anything that another kernel
-// makes is waited for: those of B go to registers, those of D to the L2 cache, from where they come when B's are multiplied.
+// makes is waited for: to registers, or those of D to the L2 cache, from where they come when B's are multiplied.
 //
 // CHECK: gpu.func @matmul_pair(
 // CHECK: func.func private @matmul(
@@ -16,6 +16,8 @@
 #rounds = 4 : index
 #threads = 384 : index
 #block = array<i32: 384, 1, 1>
+// The registers that a thread may have.
+#registers = 144 : i32
 // K and N.
 #depth = 768 : index
 #columns = 768 : index
@@ -49,7 +51,7 @@
 !mine = vector<2xf32>
 // Whether D is only brought to the L2 cache at first: lines of 128 bytes in a row of D, of so many elements, and how many of
 // the block's a thread asks for.
-#prefetches = true
+#prefetches = false
 #row_lines = 24 : index
 #line_elements = 32 : index
 #bytes = 4 : index
@@ -281,7 +283,7 @@ gpu.module @matmul_pair_kernels {
       workgroup(%scratch: !scratch {llvm.align = 16 : i64}, %unit_values: !units {llvm.align = 16 : i64},
                 %stage: !stage {llvm.align = 16 : i64}, %slots0: !slots {llvm.align = 16 : i64},
                 %slots1: !slots {llvm.align = 16 : i64})
-      kernel attributes {known_block_size = #block} {
+      kernel attributes {known_block_size = #block, nvvm.maxnreg = #registers} {
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index
     %c32 = arith.constant 32 : index

@@ -16,22 +16,33 @@ pub struct Blocks {
 
 /// The most pieces of 16 bytes of one matrix that a thread has in registers at once.
 const MOST_PIECES: i64 = 16;
+/// The registers of a piece, those beside pieces of a thread that holds both matrices, and of one that holds them one after the other.
+const PIECE: i64 = 4;
+const BESIDE_BOTH: i64 = 48;
+const BESIDE_ONE: i64 = 64;
+/// The registers of a multiprocessor, and the multiple in which threads have them.
+const REGISTERS: i64 = 65_536;
+const REGISTER_STEP: i64 = 8;
 
 impl Blocks {
     /// The division of a pair K x `units` x N of matrices with elements of so many bytes: that with which a multiprocessor has least to
-    /// read, and of those the one with most threads; `None` where a thread would have more to hold than registers.
+    /// read, then matrices of f32 in registers and narrower ones by the cache, which was fastest on an sm_90, and then the one with most
+    /// threads; `None` where a thread would have more to hold than registers.
     pub fn of(bytes: i64, [depth, units, columns]: [i64; 3], chip: u32) -> Option<Blocks> {
-        let sizes = [8, 16, 24, 32, 48, 64].into_iter();
-        let all = sizes.flat_map(|units| [16, 32].map(|lanes| Blocks { prefetches: chip >= 90, units, lanes }));
+        let ways: &[bool] = if chip >= 90 { &[false, true] } else { &[false] };
+        let sizes = [8, 16, 24, 32, 48, 64].into_iter().flat_map(|units| [16, 32].map(|lanes| (units, lanes)));
+        let all =
+            sizes.flat_map(|(units, lanes)| ways.iter().map(move |way| Blocks { prefetches: *way, units, lanes }));
         let fits = |b: &Blocks| {
             units % b.units == 0
                 && b.units % (16 / bytes) == 0
                 && (128..=512).contains(&b.threads())
                 && b.takes(bytes, depth) <= MOST_PIECES
                 && b.takes_units(bytes, columns) * b.sweeps(bytes, columns) <= MOST_PIECES
+                && b.registers(bytes, depth, columns) <= REGISTERS / b.threads() / REGISTER_STEP * REGISTER_STEP
         };
         let load = |b: &Blocks| up(units / b.units, multiprocessors(chip)) * b.units;
-        all.filter(fits).min_by_key(|b| (load(b), -b.threads()))
+        all.filter(fits).min_by_key(|b| (load(b), b.prefetches != (bytes < 4), -b.threads()))
     }
 
     pub fn threads(self) -> i64 {
@@ -62,6 +73,16 @@ impl Blocks {
         up(columns * bytes / 16, self.threads())
     }
 
+    /// The registers that a thread may have.
+    fn registers(self, bytes: i64, depth: i64, columns: i64) -> i64 {
+        let [first, second] =
+            [self.takes(bytes, depth), self.takes_units(bytes, columns) * self.sweeps(bytes, columns)];
+        match self.prefetches {
+            true => BESIDE_ONE + PIECE * first.max(second),
+            false => BESIDE_BOTH + PIECE * (first + second),
+        }
+    }
+
     /// The template's parameters.
     pub fn parameters(self, element: &str, [_, _, _, depth]: [i64; 4], columns: i64) -> Vec<(&'static str, String)> {
         let bytes = element_bytes(element);
@@ -84,6 +105,7 @@ impl Blocks {
             ("#rounds", index(lanes.ilog2().into())),
             ("#threads", index(threads)),
             ("#block", format!("array<i32: {threads}, 1, 1>")),
+            ("#registers", format!("{} : i32", self.registers(bytes, depth, columns))),
             ("#depth", index(depth)),
             ("#columns", index(columns)),
             ("#elements", index(elements)),
@@ -137,20 +159,26 @@ pub fn element_bytes(element: &str) -> i64 {
 mod tests {
     use super::*;
 
-    fn of(bytes: i64, size: [i64; 3]) -> Option<(i64, i64)> {
-        Blocks::of(bytes, size, 90).map(|b| (b.units, b.lanes))
+    fn of(bytes: i64, size: [i64; 3], chip: u32) -> Option<(i64, i64, bool, i64)> {
+        let [depth, _, columns] = size;
+        Blocks::of(bytes, size, chip).map(|b| (b.units, b.lanes, b.prefetches, b.registers(bytes, depth, columns)))
     }
 
     #[test]
     fn all_multiprocessors_have_a_block() {
-        assert_eq!(of(4, [768, 3072, 768]), Some((24, 16)), "128 blocks");
-        assert_eq!(of(2, [768, 3072, 768]), Some((24, 16)));
+        assert_eq!(of(4, [768, 3072, 768], 90), Some((24, 16, false, 144)), "128 blocks");
+        assert_eq!(of(2, [768, 3072, 768], 90), Some((24, 16, true, 88)));
+        assert_eq!(
+            of(2, [768, 3072, 768], 80).map(|b| b.2),
+            Some(false),
+            "before sm_90 nothing is brought to the cache"
+        );
     }
 
     #[test]
     fn a_pair_that_no_thread_can_hold_its_part_of_is_none() {
-        assert_eq!(of(4, [4096, 11008, 4096]), None);
-        assert_eq!(of(4, [768, 3074, 768]), None, "no block's units divide the row between");
+        assert_eq!(of(4, [4096, 11008, 4096], 90), None);
+        assert_eq!(of(4, [768, 3074, 768], 90), None, "no block's units divide the row between");
     }
 
     #[test]

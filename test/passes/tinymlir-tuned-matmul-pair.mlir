@@ -11,12 +11,12 @@
 // REMARK: becomes matmul_pair_f32 (templates/matmul_pair.mlir) with the product behind it: 1x64x96x128
 // CHECK-LABEL: gpu.func @matmul_pair_f32(
 // CHECK:         vector.load {{.*}} : memref<?x?xf32, strided<[96, 1], offset: ?>, #gpu.address_space<global>>, vector<4xf32>
-// CHECK:         nvvm.prefetch
+// CHECK:         vector.load {{.*}} : memref<?x?xf32, strided<[128, 1], offset: ?>, #gpu.address_space<global>>, vector<4xf32>
 // CHECK:         memref.load %{{.*}} : memref<?xf32, strided<[?], offset: ?>>
 // CHECK-NOT:     memref.load
 // CHECK:         nvvm.griddepcontrol {{ *}}wait
 // CHECK:         memref.load %{{.*}} : memref<?xf32, strided<[1], offset: ?>>
-// CHECK:         vector.load {{.*}} : memref<?x?xf32, strided<[128, 1], offset: ?>, #gpu.address_space<global>>, vector<4xf32>
+// CHECK-NOT:     #gpu.address_space<global>>, vector
 // CHECK:         gpu.barrier
 // CHECK:         arith.maximumf
 // CHECK:         gpu.barrier
@@ -159,6 +159,28 @@ func.func @overwritten(%x: memref<1x64xf32>, %w: memref<64x96xf32>, %v: memref<9
   linalg.fill ins(%zero : f32) outs(%w : memref<64x96xf32>)
   linalg.fill ins(%zero : f32) outs(%down : memref<1x128xf32>)
   linalg.matmul ins(%up, %v : memref<1x96xf32>, memref<96x128xf32>) outs(%down : memref<1x128xf32>)
+  memref.dealloc %up : memref<1x96xf32>
+  return %down : memref<1x128xf32>
+}
+
+// -----
+
+// Of narrower matrices the second one is brought to the cache before the wait and read behind it.
+// CHECK-LABEL: gpu.func @matmul_pair_f32_bf16(
+// CHECK:         vector.load {{.*}} : memref<?x?xbf16, strided<[96, 1], offset: ?>, #gpu.address_space<global>>, vector<8xbf16>
+// CHECK:         nvvm.prefetch
+// CHECK:         nvvm.griddepcontrol {{ *}}wait
+// CHECK:         memref.load %{{.*}} : memref<?xf32, strided<[1], offset: ?>>
+// CHECK:         vector.load {{.*}} : memref<?x?xbf16, strided<[128, 1], offset: ?>, #gpu.address_space<global>>, vector<8xbf16>
+// CHECK-LABEL: func.func @narrow
+func.func @narrow(%x: memref<1x64xf32> {tinymlir.writable}, %w: memref<64x96xbf16>, %v: memref<96x128xbf16>) -> memref<1x128xf32> {
+  %zero = arith.constant 0.0 : f32
+  %up = memref.alloc() : memref<1x96xf32>
+  %down = memref.alloc() : memref<1x128xf32>
+  linalg.fill ins(%zero : f32) outs(%up : memref<1x96xf32>)
+  linalg.matmul ins(%x, %w : memref<1x64xf32>, memref<64x96xbf16>) outs(%up : memref<1x96xf32>)
+  linalg.fill ins(%zero : f32) outs(%down : memref<1x128xf32>)
+  linalg.matmul ins(%up, %v : memref<1x96xf32>, memref<96x128xbf16>) outs(%down : memref<1x128xf32>)
   memref.dealloc %up : memref<1x96xf32>
   return %down : memref<1x128xf32>
 }
