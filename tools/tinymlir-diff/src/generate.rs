@@ -1,6 +1,7 @@
 //! Random programs. A step is kept when it applies and few of its elements become unknown, so that divisions by almost
 //! zero and overflowing exponentials stay rare and what is computed can be compared.
 
+mod chains;
 mod forms;
 
 use crate::{
@@ -15,13 +16,21 @@ const TYPES: [DType; 12] = {
     use DType::*;
     [F32, F32, F32, F32, F32, F64, F16, F16, BF16, BF16, I32, I64]
 };
-/// More elements than this are not made.
+/// More elements are not made, but where a chain is.
 const MOST: usize = 4096;
 
 /// Program `index` of the sequence that `seed` starts.
 pub fn program(seed: u64, index: u64) -> Program {
     let mut rng = Rng::with_seed(seed.wrapping_mul(0x2545_f491_4f6c_dd1d).wrapping_add(index));
-    let mut state = State { steps: Vec::new(), values: Vec::new(), dtype: TYPES[rng.usize(..TYPES.len())], rng };
+    let dtype = TYPES[rng.usize(..TYPES.len())];
+    let mut state = State { steps: Vec::new(), values: Vec::new(), first: 0, dtype, most: MOST, rng };
+    let mut chain = None;
+    if state.rng.usize(..6) == 0 {
+        (state.most, state.dtype) = (chains::MOST, state.of(&chains::TYPES));
+        chain = state.chain();
+        // Kernels are for chains of which nothing else reads what lies between.
+        state.first = chain.filter(|_| state.rng.usize(..4) > 0).unwrap_or(0);
+    }
     for _ in 0..state.rng.usize(1..4) {
         let shape = state.shape();
         state.input(shape);
@@ -43,15 +52,19 @@ pub fn program(seed: u64, index: u64) -> Program {
         }
     }
     let memrefs = written && state.rng.usize(..4) == 0;
-    Program { memrefs, ..state.finish(written) }
+    Program { memrefs, ..state.finish(written, chain) }
 }
 
 struct State {
     rng: Rng,
     steps: Vec<Op>,
     values: Vec<Array>,
+    /// The first step that others are picked from.
+    first: Id,
     /// The element type that most inputs have.
     dtype: DType,
+    /// The elements that a value has at most.
+    most: usize,
 }
 
 impl State {
@@ -89,7 +102,7 @@ impl State {
     fn push(&mut self, op: Op) -> bool {
         let types: Vec<Type> = self.values.iter().map(|v| v.ty.clone()).collect();
         let Some(ty) = op.infer(&types) else { return false };
-        if ty.shape.len() > 5 || ty.shape.iter().product::<usize>() > MOST {
+        if ty.shape.len() > 5 || ty.shape.iter().product::<usize>() > self.most {
             return false;
         }
         let Some(value) = interpret::step(&op, &self.values, Tolerance::GPU) else { return false };
@@ -105,7 +118,7 @@ impl State {
     /// A step's result, late ones rather, that `wanted` accepts.
     fn pick(&mut self, wanted: impl Fn(&Type) -> bool) -> Option<Id> {
         for _ in 0..12 {
-            let (a, b) = (self.rng.usize(..self.steps.len()), self.rng.usize(..self.steps.len()));
+            let (a, b) = (self.rng.usize(self.first..self.steps.len()), self.rng.usize(self.first..self.steps.len()));
             let id = a.max(b);
             if wanted(&self.values[id].ty) {
                 return Some(id);
@@ -370,13 +383,14 @@ impl State {
         shape
     }
 
-    /// Returns what nothing uses, three at most, and sometimes what is used; of users' programs also arguments and twice the same.
-    fn finish(mut self, written: bool) -> Program {
+    /// Returns what a chain gave and what nothing uses, three at most, sometimes what is used; written, also arguments and one twice.
+    fn finish(mut self, written: bool, chain: Option<Id>) -> Program {
         let mut used = vec![false; self.steps.len()];
         self.steps.iter().flat_map(|op| op.operands()).for_each(|a| used[a] = true);
         let mut results: Vec<Id> = (0..used.len()).filter(|&i| !used[i]).rev().take(3).collect();
+        results.extend(chain.filter(|id| !results.contains(id)));
         if self.rng.usize(..4) == 0 {
-            results.push(self.rng.usize(..self.steps.len()));
+            results.push(self.rng.usize(self.first..self.steps.len()));
         }
         if written && self.rng.usize(..4) == 0 {
             results.push(0);
