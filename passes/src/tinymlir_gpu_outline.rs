@@ -78,6 +78,9 @@ pub const KERNELS: &str = "tinymlir-tile-parallel-loops,func.func(gpu-map-parall
                        gpu-kernel-outlining,canonicalize,cse,tinymlir-merge-kernels,\
                        canonicalize,cse";
 
+/// What follows fast kernels.
+pub const JOIN: &str = "tinymlir-join-kernels,canonicalize,cse";
+
 /// What follows kernels: where buffers are, and the order of launches. Not before, since a buffer in a parallel loop is each
 /// iteration's own, and is in its kernel by then.
 pub fn buffers(memory: &str) -> String {
@@ -113,7 +116,7 @@ fn run(cx: &PassCx, module: Op) -> PassResult {
     cx.run_pipeline(&loops(is_fast), module)?;
     cx.run_pipeline(KERNELS, module)?;
     if is_fast {
-        cx.run_pipeline("tinymlir-join-kernels,canonicalize,cse", module)?;
+        cx.run_pipeline(JOIN, module)?;
     }
     if is_fast && cx.boolean("dependent-launches") {
         cx.run_pipeline(&format!("tinymlir-dependent-launches{{chip={}}}", cx.string("chip")), module)?;

@@ -20,7 +20,7 @@ use std::{
 };
 use tinymlir_passes::{
     ir::{Context, Module, Observer, Op},
-    tinymlir_gpu_outline::{KERNELS, MATH, buffers, fast, loops, narrowing},
+    tinymlir_gpu_outline::{JOIN, KERNELS, MATH, buffers, fast, loops, narrowing},
 };
 
 /// Seconds of processor time for one mutant.
@@ -297,7 +297,7 @@ fn routes(context: &Context) -> Result<Vec<Route>> {
     let gpu = |chip: &str, precision: &str, reductions: &str| {
         let (narrow, fast) = (narrowing(precision, chip), fast(chip, precision, reductions));
         format!(
-            "tinymlir-optimize{narrow},tinymlir-bufferize,{MATH},{fast},{},{KERNELS},tinymlir-dependent-launches{{chip={chip}}},{},\
+            "tinymlir-optimize{narrow},tinymlir-bufferize,{MATH},{fast},{},{KERNELS},{JOIN},tinymlir-dependent-launches{{chip={chip}}},{},\
              tinymlir-lower-gpu{{format=nvvm chip={chip}}}",
             loops(true),
             buffers("device")
