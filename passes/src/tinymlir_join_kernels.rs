@@ -78,6 +78,7 @@ fn joinable(name: &str) -> bool {
     match name.split_once('.') {
         Some(("arith" | "math" | "vector" | "scf" | "affine" | "index" | "ub" | "complex" | "builtin", _)) => true,
         Some(("memref", kind)) => kind != "get_global",
+        Some(("cf", kind)) => kind == "assert",
         Some(("gpu", kind)) => gpu.contains(&kind),
         Some(("nvvm", kind)) => ["bar.warp.sync", "shfl.sync", "redux.sync", "vote.sync", "prefetch"].contains(&kind),
         _ => false,

@@ -182,14 +182,18 @@ pub(super) fn across(of_parts: Value) -> Value {
 
 /// The position of the largest of `[1, n]` floats, the first of equal ones, as `i32[1]`; at least `n` where there is a NaN.
 ///
-/// In two stages, within parts and across them, so that the long one is parallel.
+/// In two stages, within parts and across them, so that the long one is parallel; each is a chain of reductions of the same rows.
 pub(super) fn argmax<'g>(row: Value<'g>) -> Value<'g> {
     let g = row.graph();
     let grid = parts(row, f64::NEG_INFINITY);
     let [parts, length] = grid.shape().try_into().unwrap_or([1, 1]);
-    let largest = across(grid.max(&[1], false)).max(&[1], true);
     let places = g.iota(DType::I32, &[parts, length], 0) * length as f64 + g.iota(DType::I32, &[parts, length], 1);
-    across(grid.equals(largest).select(places, f64::from(i32::MAX)).min(&[1], false)).min(&[1], false)
+    let first = |row: Value<'g>, places: Value<'g>| {
+        let largest = row.max(&[1], true);
+        (largest, row.equals(largest).select(places, f64::from(i32::MAX)).min(&[1], false))
+    };
+    let (largest, places) = first(grid, places);
+    first(across(largest), across(places)).1
 }
 
 #[cfg(test)]
