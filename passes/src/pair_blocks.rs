@@ -19,7 +19,7 @@ const MOST_PIECES: i64 = 16;
 /// The registers of a piece, those beside pieces of a thread that holds both matrices, and of one that holds them one after the other.
 const PIECE: i64 = 4;
 const BESIDE_BOTH: i64 = 48;
-const BESIDE_ONE: i64 = 64;
+const BESIDE_ONE: i64 = 72;
 /// The registers of a multiprocessor, and the multiple in which threads have them.
 const REGISTERS: i64 = 65_536;
 const REGISTER_STEP: i64 = 8;
@@ -167,7 +167,7 @@ mod tests {
     #[test]
     fn all_multiprocessors_have_a_block() {
         assert_eq!(of(4, [768, 3072, 768], 90), Some((24, 16, false, 144)), "128 blocks");
-        assert_eq!(of(2, [768, 3072, 768], 90), Some((24, 16, true, 88)));
+        assert_eq!(of(2, [768, 3072, 768], 90), Some((24, 16, true, 96)));
         assert_eq!(
             of(2, [768, 3072, 768], 80).map(|b| b.2),
             Some(false),
