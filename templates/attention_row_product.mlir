@@ -9,7 +9,8 @@
 // at once, in as many turns as there are. Each block sends its maximum, its sum and its part of the row to all eight through
 // distributed workgroup memory; each joins the parts, in their order, and multiplies the row by its eighth of B's columns,
 // which it asked for first: B may be on its way before the kernel's predecessor ends, if it is constant. Everything is added in
-// a fixed order, so that results are the same from run to run.
+// a fixed order, so that results are the same from run to run. With #atomic they are not: W_b is then one row for all batches, zero
+// before, to which each adds; the first one also what @epilogue adds to its sum, of the elements of E0, E1 and E2.
 //
 // CHECK: gpu.func @attention_row_product(
 // CHECK: func.func private @attention(
@@ -21,6 +22,7 @@
 !v_view = memref<?x?x?xf32, strided<[?, ?, 1], offset: ?>>
 !parts = memref<?x?xf32, strided<[?, 1], offset: ?>>
 #depth = 64 : index
+#atomic = false
 // The threads of a block, its warps, and its groups of 16 lanes.
 #threads = 384 : index
 #block_size = array<i32: 384, 1, 1>
@@ -48,8 +50,10 @@
 !b_rows = vector<4x4xf32>
 
 !view = memref<?x?x?xf32, strided<[?, ?, 1], offset: ?>>
+!parts_global = memref<?x?xf32, strided<[?, 1], offset: ?>, #gpu.address_space<global>>
 !block_scalars = memref<8xf32, #gpu.address_space<workgroup>>
 !block_rows = memref<8x64xf32, #gpu.address_space<workgroup>>
+!beside = memref<?xf32, strided<[?], offset: ?>>
 !row = memref<64xf32, #gpu.address_space<workgroup>>
 #most_depth = 64 : index
 #cluster = 8 : index
@@ -69,6 +73,10 @@ gpu.module @attention_row_product_kernels {
   func.func private @widen(%v: !b_part) -> vector<4xf32> {
     %e = builtin.unrealized_conversion_cast %v : !b_part to vector<4xf32>
     return %e : vector<4xf32>
+  }
+  // What is added for all batches once.
+  func.func private @epilogue(%sum: f32, %x: f32, %y: f32, %z: f32) -> f32 {
+    return %sum : f32
   }
   // The sum over the 16 lanes of a key, in each of them.
   func.func private @key_sum(%v: f32) -> f32 {
@@ -125,7 +133,8 @@ gpu.module @attention_row_product_kernels {
     return %place : !llvm.ptr<7>
   }
 
-  gpu.func @attention_row_product(%Q: !q_view, %K: !k_view, %V: !v_view, %B: !b_view, %W: !parts, %X: !extra)
+  gpu.func @attention_row_product(%Q: !q_view, %K: !k_view, %V: !v_view, %B: !b_view, %W: !parts, %X: !extra,
+                                   %E0: !beside, %E1: !beside, %E2: !beside)
       workgroup(%maxima: !warp_scalars {llvm.align = 16 : i64}, %sums: !warp_scalars {llvm.align = 16 : i64},
                 %rows: !warp_rows {llvm.align = 16 : i64}, %all_maxima: !block_scalars {llvm.align = 16 : i64},
                 %all_sums: !block_scalars {llvm.align = 16 : i64}, %all_rows: !block_rows {llvm.align = 16 : i64},
@@ -196,6 +205,21 @@ gpu.module @attention_row_product_kernels {
     %q = arith.select %d_in, %q_any, %zeros : vector<4xf32>
     %keys = memref.cast %K : !k_view to !view
     %values = memref.cast %V : !v_view to !view
+    // What is added once for all batches is on its way early, too.
+    %column = arith.addi %column0, %tid : index
+    %has_column = arith.cmpi ult, %tid, %columns : index
+    %is_first = arith.cmpi eq, %batch, %c0 : index
+    %atomic = arith.constant #atomic
+    %adds_once = arith.andi %atomic, %is_first : i1
+    %reads = arith.andi %adds_once, %has_column : i1
+    %beside:3 = scf.if %reads -> (f32, f32, f32) {
+      %x = memref.load %E0[%column] : !beside
+      %y = memref.load %E1[%column] : !beside
+      %z = memref.load %E2[%column] : !beside
+      scf.yield %x, %y, %z : f32, f32, f32
+    } else {
+      scf.yield %zero, %zero, %zero : f32, f32, f32
+    }
     %own:3 = scf.for %turn = %c0 to %turns step %c1 iter_args(%m = %low, %l = %zero, %o = %zeros) -> (f32, f32, vector<4xf32>) {
       %k_rows = func.call @load(%keys, %batch, %turn, %group, %rank, %n, %d, %X) : (!view, index, index, index, index, index, index, !extra) -> !some_rows
       %v_rows = func.call @load(%values, %batch, %turn, %group, %rank, %n, %d, %X) : (!view, index, index, index, index, index, index, !extra) -> !some_rows
@@ -333,22 +357,31 @@ gpu.module @attention_row_product_kernels {
       vector.store %products, %partial[%b_group, %four_column] {alignment = 16 : i64} : !partial, vector<4xf32>
     }
     gpu.barrier
-    %has_column = arith.cmpi ult, %tid, %columns : index
+    %w = memref.memory_space_cast %W : !parts to !parts_global
     scf.if %has_column {
       %sum = affine.for %g = 0 to %b_groups iter_args(%t = %zero) -> (f32) {
         %v = memref.load %partial[%g, %tid] : !partial
         %t1 = arith.addf %t, %v : f32
         affine.yield %t1 : f32
       }
-      %column = arith.addi %column0, %tid : index
-      memref.store %sum, %W[%batch, %column] : !parts
+      scf.if %atomic {
+        %adds = scf.if %is_first -> (f32) {
+          %all = func.call @epilogue(%sum, %beside#0, %beside#1, %beside#2) : (f32, f32, f32, f32) -> f32
+          scf.yield %all : f32
+        } else {
+          scf.yield %sum : f32
+        }
+        %old = memref.atomic_rmw addf %adds, %w[%batch, %column] : (f32, !parts_global) -> f32
+      } else {
+        memref.store %sum, %w[%batch, %column] : !parts_global
+      }
     }
     gpu.return
   }
 }
 
-func.func private @attention(%Q: !q_view, %K: !k_view, %V: !v_view, %B: !b_view, %W: !parts, %X: !extra)
-    attributes {tinymlir.kernel} {
+func.func private @attention(%Q: !q_view, %K: !k_view, %V: !v_view, %B: !b_view, %W: !parts, %X: !extra,
+                             %E0: !beside, %E1: !beside, %E2: !beside) attributes {tinymlir.kernel} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %t = arith.constant #threads
@@ -357,7 +390,8 @@ func.func private @attention(%Q: !q_view, %K: !k_view, %V: !v_view, %B: !b_view,
   %blocks = arith.muli %cluster, %batches : index
   gpu.launch_func @attention_row_product_kernels::@attention_row_product clusters in (%cluster, %c1, %c1)
     blocks in (%blocks, %c1, %c1) threads in (%t, %c1, %c1)
-    args(%Q : !q_view, %K : !k_view, %V : !v_view, %B : !b_view, %W : !parts, %X : !extra)
+    args(%Q : !q_view, %K : !k_view, %V : !v_view, %B : !b_view, %W : !parts, %X : !extra,
+         %E0 : !beside, %E1 : !beside, %E2 : !beside)
   return
 }
 }

@@ -2,7 +2,8 @@
 //! kernel (`templates/attention_row_product.mlir`): a cluster of blocks a head multiplies its part of the row by its rows of the matrix.
 //!
 //! The heads' products are parts of the result, which [`crate::parts`] adds up in their order with the elementwise operation after
-//! the product: in the norm that reads the result, or in the product that computes that norm for itself.
+//! the product: in the norm that reads the result, or in the product that computes that norm for itself. Where reductions may be
+//! atomic every head adds to the result, which is zeroed before (`zeroed.rs`), and the first one what the elementwise operation adds.
 //!
 //! Wants thread-block clusters (sm_90), a norm behind the product, columns in multiples of 32, and no more of them than registers
 //! hold: anything else stays two kernels.
@@ -14,14 +15,17 @@ use crate::{
     device::{VIEWS, source},
     host::{Operand, Text, Workspaces},
     ir::{Op, PassCx, PassResult, Value},
-    kernels::{Instance, Kernels},
+    kernels::{Instance, Kernels, set_whole_body},
     matrices::Matrices,
-    memory::{between, writes},
+    memory::{between, erase_unread, may_alias, writes},
     narrow, parts,
+    product_pairs::{only_adds, users},
     products::{self, Work},
     row_tile,
-    schedule::{ATTENTION_ROW_PRODUCT as TEMPLATE, FIRST_WITH_CLUSTERS, Kind, Layout},
+    rows::move_definition,
+    schedule::{ATTENTION_ROW_PRODUCT as TEMPLATE, FIRST_WITH_CLUSTERS, Kind, Layout, Reductions},
     tinymlir_attention::dynamic_type,
+    zeroed::Zeroed,
 };
 
 /// The blocks of a cluster, the lanes of a key, and the elements that a lane reads at once.
@@ -99,14 +103,14 @@ impl Division {
 pub struct AttentionProduct {
     chain: Chain,
     work: Work,
-    /// The form of the product's result, after its elementwise operation, that a norm reads.
-    view: Value,
+    /// The form of the product's result, after its elementwise operation, that a norm reads; none where heads add to it.
+    view: Option<Value>,
     division: Division,
 }
 
 impl AttentionProduct {
     /// The product behind a chain, where one kernel computes both.
-    pub fn behind(chain: &Chain, chip: u32) -> Option<AttentionProduct> {
+    pub fn behind(chain: &Chain, chip: u32, reductions: Reductions) -> Option<AttentionProduct> {
         let [heads, m, keys, depth] = chain.size;
         if m != 1 || chain.element != "f32" || chip < FIRST_WITH_CLUSTERS || !(1..=MOST_PARTS).contains(&heads) {
             return None;
@@ -135,19 +139,34 @@ impl AttentionProduct {
             && b.reads_groups([1, k, n], group);
         let division = Division::of(keys, depth, n).filter(|_| fits)?;
         let (fill, epilogue) = products::neighbours(op, &c, [&a, &b], size);
-        let epilogue = epilogue.filter(|e| e.is_f32())?;
-        let target = epilogue.target.clone();
-        let work = Work { op, size, a, b, target, fill, epilogue: Some(epilogue), splits: heads, tail: None };
-        let view = parts::norm_view(&work).filter(|view| parts::is_row(*view, n))?;
+        let epilogue = epilogue.filter(|e| e.is_f32());
+        let target = epilogue.as_ref().map_or_else(|| products::whole(&c, size), |e| e.target.clone());
+        let work = Work { op, size, a, b, target, fill, epilogue, splits: heads, tail: None };
+        let view = match reductions {
+            Reductions::Atomic => {
+                can_be_added_to(&work, chain).then_some(())?;
+                None
+            }
+            Reductions::Ordered => {
+                let view = parts::norm_view(&work).filter(|view| parts::is_row(*view, n) && parts::joins(&work));
+                Some(view?)
+            }
+        };
         // What the kernel reads is at its place what it was before.
         let way = between(*chain.ops.last()?, work.at())?;
         let kept = |buffer: Value| way.iter().all(|o| *o == op || Some(*o) == fill || !writes(*o, buffer));
-        let all_kept = chain.read().all(kept) && parts::joins(&work);
+        let all_kept = chain.read().all(kept);
         all_kept.then(|| AttentionProduct { chain: chain.clone(), work, view, division })
     }
 
     /// Replaces both by the call, and the operation after the product by the sum of the parts with it.
-    pub fn emit(self, cx: &PassCx, module: Op, kernels: &mut Kernels, workspaces: &mut Workspaces) -> PassResult {
+    pub fn emit(
+        self,
+        cx: &PassCx,
+        module: Op,
+        kernels: &mut Kernels,
+        (workspaces, zeroed): (&mut Workspaces, &mut Zeroed),
+    ) -> PassResult {
         let AttentionProduct { chain, work, view, division } = self;
         let [heads, _, keys, depth] = chain.size;
         let [_, _, n, k] = work.size;
@@ -161,20 +180,27 @@ impl AttentionProduct {
         let b_any = format!("memref<?x?x{b_element}, strided<[?, 1], offset: ?>>");
         let b_type = format!("memref<?x?x{b_element}, strided<[{}, 1], offset: ?>>", work.b.strides[1]);
         let parts_type = "memref<?x?xf32, strided<[?, 1], offset: ?>>";
+        let beside = "memref<?xf32, strided<[?], offset: ?>>";
         let extra = chain.extra();
         let extra_type = extra.map_or("memref<f32>".to_string(), dynamic_type);
 
         let mut parameters = division.parameters(depth, &b_element);
         parameters.extend(operands.iter().map(|(_, name, o, _)| (*name, fixed(o))));
         parameters.push(("!extra", extra_type.clone()));
+        parameters.push(("#atomic", view.is_none().to_string()));
         parameters.push(("!b_view", b_type.clone()));
         parameters.push(("!b_global", b_type.replace(", offset: ?>>", ", offset: ?>, #gpu.address_space<global>>")));
         parameters.extend(narrow::parameters(&b_element, Layout::AlongN, Kind::Skinny, k));
         let parameters: Vec<_> = parameters.iter().map(|(name, value)| (*name, value.as_str())).collect();
-        let name = format!("attention_row_product_{b_element}");
+        let how = if view.is_none() { "_atomic" } else { "" };
+        let name = format!("attention_row_product_{b_element}{how}");
         let instance = Instance { template: &TEMPLATE, parameters: &parameters, launcher: "attention", name: &name };
         let body = |kernels: Op| {
             narrow::set_widen(kernels, &b_element, Layout::AlongN, Kind::Skinny)?;
+            if let Some(e) = work.epilogue.as_ref().filter(|_| view.is_none()) {
+                let inputs: Vec<_> = [e.sum].into_iter().chain(e.extras.iter().map(|(_, v)| *v)).collect();
+                set_whole_body(kernels, "epilogue", e.op.blocks(0)[0], &inputs)?;
+            }
             chain.set_row_score(kernels)
         };
         let symbol = kernels.place(cx, at, module, instance, body)?;
@@ -191,16 +217,32 @@ impl AttentionProduct {
         let base = text.operand("b", &work.b);
         text.view("bv", &base, &work.b.strides[1..], &[k, n], &b_any);
         text.line(&format!("%bs = memref.cast %bv : {b_any} to {b_type}"));
-        let slabs = Work::workspace(&mut text);
-        text.constant("first", 0);
-        text.view("wv", &(slabs.0.clone(), "%first".into()), &[n, 1], &[heads, n], parts_type);
         let mut inputs: Vec<(String, Value)> = vec![
             ("q".into(), chain.q.buffer),
             ("k".into(), chain.k.buffer),
             ("v".into(), chain.v.buffer),
             ("b".into(), work.b.buffer),
-            ("s".into(), cx.check(at, workspaces.of(at, heads * n))?),
         ];
+        // The parts one behind another in memory of their own, or all at the place of the result.
+        let (result, offset) = (work.target.buffer, work.target.offset);
+        let (to, step, base) = match view {
+            Some(_) => {
+                let slabs = Work::workspace(&mut text);
+                text.constant("first", 0);
+                (cx.check(at, workspaces.of(at, heads * n))?, n, (slabs.0, "%first".to_string()))
+            }
+            None => (result, 0, text.operand("s", &Operand { buffer: result, offset, strides: [0; 3] })),
+        };
+        inputs.push(("s".into(), to));
+        text.view("wv", &base, &[step, 1], &[heads, n], parts_type);
+        // What is not there is not read: the row itself.
+        for (i, name) in ["x0", "x1", "x2"].into_iter().enumerate() {
+            let extra = work.extras().nth(i).filter(|_| view.is_none());
+            let from = extra.map(|e| text.operand(name, e));
+            let step = extra.map_or(1, |e| e.strides[2]);
+            text.view(&format!("{name}v"), from.as_ref().unwrap_or(&base), &[step], &[n], beside);
+            inputs.extend(extra.map(|e| (name.to_string(), e.buffer)));
+        }
         match extra {
             Some(extra) => {
                 inputs.push(("x".into(), extra));
@@ -211,14 +253,17 @@ impl AttentionProduct {
                 "%xv = memref.reinterpret_cast %q_base to offset: [0], sizes: [], strides: [] : memref<f32> to memref<f32>",
             ),
         }
-        arguments.extend(["%bs", "%wv", "%xv"].map(String::from));
+        arguments.extend(["%bs", "%wv", "%xv", "%x0v", "%x1v", "%x2v"].map(String::from));
         types.extend([b_type, parts_type.into(), extra_type]);
+        types.extend(vec![beside.to_string(); 3]);
         let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
         text.call_writing(&symbol, &arguments, &types, &[4]);
-        cx.check(at, parts::write_row(&mut text, &work, &slabs.0, view))?;
-        inputs.extend(parts::inputs(&work));
-        inputs.push(("row".into(), view));
-        crate::rows::move_definition(view, at);
+        if let Some(view) = view {
+            cx.check(at, parts::write_row(&mut text, &work, &base.0, view))?;
+            inputs.extend(parts::inputs(&work));
+            inputs.push(("row".into(), view));
+            move_definition(view, at);
+        }
         let inputs: Vec<(&str, Value)> = inputs.iter().map(|(name, value)| (name.as_str(), *value)).collect();
 
         let size = format!("{heads}x1x{keys}x{depth}, {k}x{n}");
@@ -237,15 +282,39 @@ impl AttentionProduct {
         cx.passed_with(chain.ops[chain.ops.len() - 1], &message, &facts);
         at.stand_for(chain.ops.iter().copied().chain(work.fill).chain([work.op]));
         cx.check(at, at.build_before(&inputs, &text.declarations, &text.body).map(|_| ()))?;
-        cx.check(at, parts::set_body(&work))?;
+        match view {
+            Some(_) => cx.check(at, parts::set_body(&work))?,
+            None => cx.check(at, zeroed.add(source(result)))?,
+        }
         cx.count("kernels");
         cx.count("products");
         let rows = source(chain.out.buffer);
         work.remove();
         chain.erase();
-        crate::memory::erase_unread(rows);
+        erase_unread(rows);
         Ok(())
     }
+}
+
+/// Whether heads can add to the result of a product: memory of its own that nothing touches before, and an operation after the product that
+/// does nothing but add to its sum.
+fn can_be_added_to(work: &Work, chain: &Chain) -> bool {
+    let result = source(work.target.buffer);
+    let Some(alloc) = result.def().filter(|d| d.is("memref.alloc") && d.operands().is_empty()) else { return false };
+    let members = [Some(work.op), work.fill, work.epilogue.as_ref().map(|e| e.op)];
+    // New memory is reached by its uses alone.
+    let earlier = work.op.block().map(|b| b.ops()).unwrap_or_default();
+    let earlier: Vec<Op> = earlier.into_iter().take_while(|o| *o != work.at()).collect();
+    let inside: Vec<Op> = earlier.iter().filter(|o| !members.contains(&Some(**o))).flat_map(|o| o.walk()).collect();
+    let untouched = users(result).iter().all(|user| !inside.contains(user));
+    let mut inputs = chain.read().chain([work.b.buffer]).chain(work.extras().map(|e| e.buffer));
+    work.fill.is_some()
+        && work.epilogue.as_ref().is_none_or(only_adds)
+        && work.target.group.0 == 1
+        && work.target.inner == (work.size[2], 1)
+        && alloc.block() == work.op.block()
+        && untouched
+        && inputs.all(|v| !may_alias(v, result))
 }
 
 /// The product among the uses of a buffer, through any view.

@@ -26,7 +26,7 @@ use crate::{
 };
 
 /// The operations that use a buffer through any view.
-fn users(buffer: Value) -> Vec<Op> {
+pub fn users(buffer: Value) -> Vec<Op> {
     let (mut users, mut left) = (vec![], vec![buffer]);
     while let Some(value) = left.pop() {
         for (user, _) in value.uses() {
@@ -58,7 +58,7 @@ fn one_row(op: Op, contraction: &Contraction) -> Option<(Work, String)> {
 }
 
 /// Whether an operation does nothing with a product's element but add to it.
-fn only_adds(epilogue: &Epilogue) -> bool {
+pub fn only_adds(epilogue: &Epilogue) -> bool {
     let mut value = epilogue.sum;
     loop {
         let [(user, _)] = value.uses()[..] else { return false };

@@ -4,7 +4,7 @@
 //! the quotient by the sum is written: of the exponentials, or of the second product (which may permute its result). Becomes a
 //! call of the template that [`crate::schedule::attention`] names for the chip, the elements and the precision, or of
 //! `templates/attention_row_f32.mlir` for one row, or from sm_90 on, where one product alone reads all rows side by side and a norm
-//! follows, of `templates/attention_row_product.mlir` for both, whose parts an elementwise operation adds up. A mask that keeps a row's own
+//! follows, of `templates/attention_row_product.mlir` for both, whose parts an elementwise operation adds up, or which with `reductions=atomic` adds them to the result itself. A mask that keeps a row's own
 //! column and those before it, by index, makes the kernel skip what is after; for one row no masked key is read. Products of
 //! f32 are rounded as `precision` says, and with bf16 a copy of the result to bf16 joins the kernel. Else the result
 //! differs from the separate operations by rounding of what lies between only.
@@ -20,7 +20,8 @@ use crate::{
     host::{Operand, Text, Workspaces},
     ir::{Op, Opt, Pass, PassCx, PassResult, Value},
     kernels::{Instance, Kernels, set_conversion},
-    schedule::{ATTENTION_ROW, Attention, Precision, attention, chip_number},
+    schedule::{ATTENTION_ROW, Attention, Precision, Reductions, attention, chip_number},
+    zeroed::Zeroed,
 };
 use mlir_sys::*;
 
@@ -31,6 +32,11 @@ pub static PASS: Pass = Pass {
     options: &[
         Opt::string("chip", "sm_80", "The chip that the kernels are for"),
         Opt::string("precision", "fp32", "How factors of f32 may be rounded: fp32, or tf32 or bf16 on tensor cores"),
+        Opt::string(
+            "reductions",
+            "ordered",
+            "How heads that a product joins are added up: ordered, or atomic, in an order that differs from run to run",
+        ),
     ],
     statistics: &[
         ("kernels", "Chains that became a kernel"),
@@ -64,8 +70,11 @@ fn run(cx: &PassCx, module: Op) -> PassResult {
     };
     let precision = cx.string("precision").parse::<Precision>();
     let precision = cx.check(module, precision.map_err(|reason| format!("cannot choose kernels: {reason}")))?;
+    let reductions = cx.string("reductions").parse::<Reductions>();
+    let reductions = cx.check(module, reductions.map_err(|reason| format!("cannot choose kernels: {reason}")))?;
     let mut kernels = Kernels::default();
     let mut workspaces = Workspaces::default();
+    let mut zeroed = Zeroed::default();
     let chosen = |chain: Chain| {
         let [_, m, n, _] = chain.size;
         let precision = if m < LEAST_ROUNDED_ROWS { Precision::Fp32 } else { precision };
@@ -74,12 +83,12 @@ fn run(cx: &PassCx, module: Op) -> PassResult {
         Some((if kernel.factors == "bf16" { chain.rounded() } else { chain }, kernel))
     };
     while let Some((chain, kernel)) = chains(module).find_map(chosen) {
-        match AttentionProduct::behind(&chain, chip) {
-            Some(both) => both.emit(cx, module, &mut kernels, &mut workspaces)?,
+        match AttentionProduct::behind(&chain, chip, reductions) {
+            Some(both) => both.emit(cx, module, &mut kernels, (&mut workspaces, &mut zeroed))?,
             None => chain.emit(cx, &kernel, module, &mut kernels, &mut workspaces)?,
         }
     }
-    Ok(())
+    cx.check(module, zeroed.emit())
 }
 
 impl Chain {

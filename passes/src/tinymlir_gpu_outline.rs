@@ -57,9 +57,9 @@ pub const MATH: &str = "tinymlir-expand-math,convert-math-to-funcs{min-width-of-
 
 /// What fast kernels for a chip compute at this precision, and with reductions of this kind.
 pub fn fast(chip: &str, precision: &str, reductions: &str) -> String {
-    let options = format!("chip={chip} precision={precision}");
+    let options = format!("chip={chip} precision={precision} reductions={reductions}");
     format!(
-        "tinymlir-hoist-copies,tinymlir-attention{{{options}}},tinymlir-tuned-matmul{{{options} reductions={reductions}}},\
+        "tinymlir-hoist-copies,tinymlir-attention{{{options}}},tinymlir-tuned-matmul{{{options}}},\
          tinymlir-row-kernels"
     )
 }

@@ -9,6 +9,9 @@ pub struct Zeroed {
     known: Vec<(Block, Vec<Value>)>,
 }
 
+/// The mark of an operation that zeroes buffers.
+const ZEROES: &str = "tinymlir.zeroes";
+
 /// A kernel takes 4 KiB of parameters, a view 8 bytes for each size and stride and 24 more.
 const MOST: usize = 32;
 
@@ -25,7 +28,12 @@ impl Zeroed {
 
     /// Moves the allocations to the beginning of their blocks and builds what zeroes them.
     pub fn emit(self) -> Result<(), String> {
-        for (block, buffers) in self.known {
+        for (block, mut buffers) in self.known {
+            // What an earlier pass left to be zeroed becomes part of the same operation.
+            for earlier in block.ops().into_iter().filter(|op| op.attr(ZEROES).is_some()) {
+                buffers.extend(earlier.operands());
+                earlier.erase();
+            }
             let allocations: Vec<Op> = buffers.iter().filter_map(|b| b.def()).collect();
             let ops = block.ops();
             let first = *ops.iter().find(|op| !allocations.contains(op)).ok_or("internal error: an empty block")?;
@@ -53,7 +61,7 @@ fn zero(first: Op, buffers: &[Value]) -> Result<(), String> {
     let inputs: Vec<(&str, Value)> = names.iter().map(String::as_str).zip(buffers.iter().copied()).collect();
     let text = format!(
         "%zero = arith.constant 0.0 : f32\n\
-         linalg.generic {{indexing_maps = [{}], iterator_types = [{}]}} outs({} : {}) {{\n\
+         linalg.generic {{indexing_maps = [{}], iterator_types = [{}]}} outs({} : {}) attrs = {{{ZEROES}}} {{\n\
          ^bb0({}):\nlinalg.yield {} : {}\n}}",
         list(&|_| format!("affine_map<({dims}) -> ({dims})>")),
         vec!["\"parallel\""; rank].join(", "),

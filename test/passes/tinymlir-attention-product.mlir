@@ -1,4 +1,5 @@
 // RUN: tinymlir-opt %s --tinymlir-attention=chip=sm_90 | FileCheck %s
+// RUN: tinymlir-opt %s --tinymlir-attention="chip=sm_90 reductions=atomic" | FileCheck %s --check-prefix=ATOMIC
 // RUN: tinymlir-opt %s --tinymlir-attention=chip=sm_80 | FileCheck %s --check-prefix=OLDER
 // RUN: tinymlir-opt %s --tinymlir-gpu-outline="schedule=fast chip=sm_90" | FileCheck %s --check-prefix=KERNEL
 
@@ -42,6 +43,9 @@
 // CHECK-NEXT: linalg.yield %[[Y]]
 // CHECK: linalg.generic {{.*}}"reduction"
 // CHECK: memref.dealloc %[[W]]
+// The residual of the first function is added to an argument, which may not be zeroed.
+// ATOMIC-LABEL: func.func @both
+// ATOMIC: call @attention_row_f32(
 // OLDER-LABEL: func.func @both
 // OLDER: call @attention_row_f32(
 // OLDER: linalg.matmul
