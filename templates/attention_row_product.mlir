@@ -10,7 +10,8 @@
 // distributed workgroup memory; each joins the parts, in their order, and multiplies the row by its eighth of B's columns,
 // which it asked for first: B may be on its way before the kernel's predecessor ends, if it is constant. Everything is added in
 // a fixed order, so that results are the same from run to run. With #atomic they are not: W_b is then one row for all batches, zero
-// before, to which each adds; the first one also what @epilogue adds to its sum, of the elements of E0, E1 and E2.
+// before, to which each adds; the first one also what @epilogue adds to its sum, of the elements of E0, E1 and E2. With #prefetches the
+// keys and values of the first turn are asked for to the L2 cache before anything is waited for.
 //
 // CHECK: gpu.func @attention_row_product(
 // CHECK: func.func private @attention(
@@ -23,6 +24,8 @@
 !parts = memref<?x?xf32, strided<[?, 1], offset: ?>>
 #depth = 64 : index
 #atomic = false
+// Whether keys are asked for before the kernel's predecessor ends: where what keeps them is constant.
+#prefetches = false
 // The threads of a block, its warps, and its groups of 16 lanes.
 #threads = 384 : index
 #block_size = array<i32: 384, 1, 1>
@@ -122,6 +125,32 @@ gpu.module @attention_row_product_kernels {
     }
     return %rows : !some_rows
   }
+  // Asks for the same to be brought to the L2 cache, whatever is written there until it is read.
+  func.func private @prefetch(%from: !view, %batch: index, %group: index, %rank: index, %n: index, %d: index, %X: !extra) {
+    %c0 = arith.constant 0 : index
+    %bytes = arith.constant 4 : index
+    %at_once = arith.constant #at_once
+    %base, %offset, %size:3, %stride:3 = memref.extract_strided_metadata %from : !view -> memref<f32>, index, index, index, index, index, index, index
+    %first = memref.extract_aligned_pointer_as_index %from : !view -> index
+    affine.for %i = 0 to %at_once {
+      %key = affine.apply #key_of(%c0, %i, %group, %rank)
+      %in = arith.cmpi ult, %key, %n : index
+      %safe = arith.select %in, %key, %c0 : index
+      %kept = func.call @keep(%batch, %c0, %safe, %X) : (index, index, index, !extra) -> i1
+      %place = arith.select %kept, %safe, %c0 : index
+      %batch_at = arith.muli %batch, %stride#0 : index
+      %row_at = arith.muli %place, %stride#1 : index
+      %row = arith.addi %batch_at, %row_at : index
+      %in_row = arith.addi %row, %d : index
+      %element = arith.addi %offset, %in_row : index
+      %byte = arith.muli %element, %bytes : index
+      %address = arith.addi %first, %byte : index
+      %integer = arith.index_cast %address : index to i64
+      %pointer = llvm.inttoptr %integer : i64 to !llvm.ptr<1>
+      nvvm.prefetch level = L2, %pointer : !llvm.ptr<1>
+    }
+    return
+  }
   // The same place in the workgroup memory of another block of the cluster, `element` elements on.
   func.func private @there(%address: index, %rank: index, %element: index) -> !llvm.ptr<7> {
     %bits = arith.index_cast %address : index to i64
@@ -193,18 +222,21 @@ gpu.module @attention_row_product_kernels {
     }
     // Keeps these loads in flight together and in front: without it they sink to their uses.
     nvvm.bar.warp.sync %all_lanes : i32
+    %keys = memref.cast %K : !k_view to !view
+    %values = memref.cast %V : !v_view to !view
+    %n = memref.dim %K, %c1 : !k_view
+    %d_any = arith.muli %group_lane, %c4 : index
+    %last_d = arith.subi %depth, %c4 : index
+    %d = arith.minui %d_any, %last_d : index
+    %prefetches = arith.constant #prefetches
+    scf.if %prefetches {
+      func.call @prefetch(%keys, %batch, %group, %rank, %n, %d, %X) : (!view, index, index, index, index, index, !extra) -> ()
+      func.call @prefetch(%values, %batch, %group, %rank, %n, %d, %X) : (!view, index, index, index, index, index, !extra) -> ()
+    }
     nvvm.cluster.wait {aligned}
 
     // A lane's elements of the row so far, and its warp's maximum and its group's sum.
-    %n = memref.dim %K, %c1 : !k_view
-    %d_any = arith.muli %group_lane, %c4 : index
     %d_in = arith.cmpi ult, %d_any, %depth : index
-    %last_d = arith.subi %depth, %c4 : index
-    %d = arith.minui %d_any, %last_d : index
-    %q_any = vector.load %Q[%batch, %c0, %d] {alignment = 16 : i64} : !q_view, vector<4xf32>
-    %q = arith.select %d_in, %q_any, %zeros : vector<4xf32>
-    %keys = memref.cast %K : !k_view to !view
-    %values = memref.cast %V : !v_view to !view
     // What is added once for all batches is on its way early, too.
     %column = arith.addi %column0, %tid : index
     %has_column = arith.cmpi ult, %tid, %columns : index
@@ -223,6 +255,9 @@ gpu.module @attention_row_product_kernels {
     %own:3 = scf.for %turn = %c0 to %turns step %c1 iter_args(%m = %low, %l = %zero, %o = %zeros) -> (f32, f32, vector<4xf32>) {
       %k_rows = func.call @load(%keys, %batch, %turn, %group, %rank, %n, %d, %X) : (!view, index, index, index, index, index, index, !extra) -> !some_rows
       %v_rows = func.call @load(%values, %batch, %turn, %group, %rank, %n, %d, %X) : (!view, index, index, index, index, index, index, !extra) -> !some_rows
+      // Behind the keys, so that what keeps them may be known before the kernel's predecessor ends.
+      %q_any = vector.load %Q[%batch, %c0, %d] {alignment = 16 : i64} : !q_view, vector<4xf32>
+      %q = arith.select %d_in, %q_any, %zeros : vector<4xf32>
       nvvm.bar.warp.sync %all_lanes : i32
       %no_scores = ub.poison : !some
       %scores = affine.for %i = 0 to %at_once iter_args(%f = %no_scores) -> (!some) {

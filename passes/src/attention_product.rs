@@ -10,9 +10,9 @@
 
 use crate::{
     attention_match::{Chain, MOST_DEPTH},
-    attention_steps::only_used_by,
+    attention_steps::{KeyMask, only_used_by},
     contraction::Contraction,
-    device::{VIEWS, source},
+    device::{VIEWS, leaves_memory_alone, source},
     host::{Operand, Text, Workspaces},
     ir::{Op, PassCx, PassResult, Value},
     kernels::{Instance, Kernels, set_whole_body},
@@ -106,6 +106,8 @@ pub struct AttentionProduct {
     /// The form of the product's result, after its elementwise operation, that a norm reads; none where heads add to it.
     view: Option<Value>,
     division: Division,
+    /// What keeps keys, where the kernel computes it.
+    mask: Option<KeyMask>,
 }
 
 impl AttentionProduct {
@@ -156,7 +158,11 @@ impl AttentionProduct {
         let way = between(*chain.ops.last()?, work.at())?;
         let kept = |buffer: Value| way.iter().all(|o| *o == op || Some(*o) == fill || !writes(*o, buffer));
         let all_kept = chain.read().all(kept);
-        all_kept.then(|| AttentionProduct { chain: chain.clone(), work, view, division })
+        let mask = chain.score.as_ref().and_then(|s| s.key_mask()).filter(|mask| {
+            let since = between(mask.op, work.at());
+            since.is_some_and(|ops| ops.iter().all(|o| *o == op || Some(*o) == fill || !reaches(*o, mask.number)))
+        });
+        all_kept.then(|| AttentionProduct { chain: chain.clone(), work, view, division, mask })
     }
 
     /// Replaces both by the call, and the operation after the product by the sum of the parts with it.
@@ -167,7 +173,7 @@ impl AttentionProduct {
         kernels: &mut Kernels,
         (workspaces, zeroed): (&mut Workspaces, &mut Zeroed),
     ) -> PassResult {
-        let AttentionProduct { chain, work, view, division } = self;
+        let AttentionProduct { chain, work, view, division, mask } = self;
         let [heads, _, keys, depth] = chain.size;
         let [_, _, n, k] = work.size;
         let at = work.at();
@@ -181,13 +187,16 @@ impl AttentionProduct {
         let b_type = format!("memref<?x?x{b_element}, strided<[{}, 1], offset: ?>>", work.b.strides[1]);
         let parts_type = "memref<?x?xf32, strided<[?, 1], offset: ?>>";
         let beside = "memref<?xf32, strided<[?], offset: ?>>";
-        let extra = chain.extra();
+        let extra = mask.map(|m| m.number).or_else(|| chain.extra());
         let extra_type = extra.map_or("memref<f32>".to_string(), dynamic_type);
 
         let mut parameters = division.parameters(depth, &b_element);
         parameters.extend(operands.iter().map(|(_, name, o, _)| (*name, fixed(o))));
         parameters.push(("!extra", extra_type.clone()));
         parameters.push(("#atomic", view.is_none().to_string()));
+        // An argument may be constant until the kernel ends; what another kernel makes is not.
+        let early = extra.is_none_or(|x| source(x).block_argument().is_some());
+        parameters.push(("#prefetches", early.to_string()));
         parameters.push(("!b_view", b_type.clone()));
         parameters.push(("!b_global", b_type.replace(", offset: ?>>", ", offset: ?>, #gpu.address_space<global>>")));
         parameters.extend(narrow::parameters(&b_element, Layout::AlongN, Kind::Skinny, k));
@@ -201,7 +210,10 @@ impl AttentionProduct {
                 let inputs: Vec<_> = [e.sum].into_iter().chain(e.extras.iter().map(|(_, v)| *v)).collect();
                 set_whole_body(kernels, "epilogue", e.op.blocks(0)[0], &inputs)?;
             }
-            chain.set_row_score(kernels)
+            match (&chain.score, &mask) {
+                (Some(score), Some(mask)) => score.set_key_mask(kernels, mask),
+                _ => chain.set_row_score(kernels),
+            }
         };
         let symbol = kernels.place(cx, at, module, instance, body)?;
 
@@ -292,6 +304,13 @@ impl AttentionProduct {
         work.remove();
         chain.erase();
         erase_unread(rows);
+        if let Some(mask) = mask {
+            let array = source(mask.op.operand(1));
+            if users(array).iter().all(|user| *user == mask.op || user.is("memref.dealloc")) {
+                mask.op.erase();
+                erase_unread(array);
+            }
+        }
         Ok(())
     }
 }
@@ -315,6 +334,22 @@ fn can_be_added_to(work: &Work, chain: &Chain) -> bool {
         && alloc.block() == work.op.block()
         && untouched
         && inputs.all(|v| !may_alias(v, result))
+}
+
+/// Whether an operation, or one inside of it, may write a buffer.
+fn reaches(op: Op, buffer: Value) -> bool {
+    match op.num_regions() {
+        0 => writes(op, buffer),
+        // A loop's operations say themselves what they write.
+        _ if !op.is_linalg() => op.walk().into_iter().skip(1).any(|o| o.num_regions() == 0 && stores(o, buffer)),
+        _ => writes(op, buffer),
+    }
+}
+
+fn stores(op: Op, buffer: Value) -> bool {
+    let reads = ["memref.load", "memref.subview", "scf.forall.in_parallel", "scf.yield", "cf.assert"];
+    let alone = leaves_memory_alone(op) || reads.contains(&op.name().as_str());
+    !alone && writes(op, buffer)
 }
 
 /// The product among the uses of a buffer, through any view.

@@ -8,7 +8,8 @@ use crate::{
     ir::{Op, Value},
     kernels::set_body,
     key_rows::{constant, is_lowest},
-    memory::{outputs, writes},
+    memory::{between, outputs, writes},
+    product_pairs::users,
 };
 
 /// An elementwise operation that makes scores: the argument of its body that is the product, and the operand beside it.
@@ -239,6 +240,83 @@ impl Score {
             end.set_operands(&wide);
         }
         Ok(())
+    }
+}
+
+/// What keeps keys, where it is computed of the key's number and one number in memory, such as a position: the operation that makes the mask
+/// and that number's buffer.
+#[derive(Clone, Copy)]
+pub struct KeyMask {
+    pub op: Op,
+    pub number: Value,
+}
+
+impl Score {
+    /// The mask outside of which scores are minus infinity, where it is such a one.
+    pub fn key_mask(&self) -> Option<KeyMask> {
+        let extra = self.extra?;
+        let block = *self.op.blocks(0).first()?;
+        let maps = self.op.linalg_maps();
+        let key = maps[extra].num_dims().checked_sub(1)?;
+        let whole = maps[extra].dims() == [Some(key)] && self.kept() == Some(block.arguments()[extra]);
+        let mask = self.op.operand(extra);
+        // New memory is reached by its uses alone: one makes it, the others read it.
+        let array = source(mask).def().filter(|d| d.is("memref.alloc") && whole)?.result(0);
+        let others: Vec<Op> = users(array).into_iter().filter(|user| !user.is("memref.dealloc")).collect();
+        let is_writer = |user: &&Op| !user.is_linalg() || outputs(**user).iter().any(|out| source(*out) == array);
+        let makers: Vec<Op> = others.iter().filter(is_writer).copied().collect();
+        let [op] = makers[..] else { return None };
+        let body = *op.blocks(0).first().filter(|_| op.is("linalg.generic"))?;
+        let [number, out] = op.operands()[..] else { return None };
+        let maps = op.linalg_maps();
+        let plain = |o: &Op| o.name().starts_with("arith.") || o.is("linalg.index") || o.is("linalg.yield");
+        let inside = body.ops();
+        let known = |v: &Value| {
+            body.arguments()[..1].contains(v) || v.def().is_some_and(|d| d.is("arith.constant") || inside.contains(&d))
+        };
+        let fits = out == mask
+            && between(op, self.op).is_some()
+            && maps[0].dims().iter().all(Option::is_none)
+            && maps[0].constants().iter().all(|c| *c == Some(0))
+            && maps[1].is_identity()
+            && maps[1].num_dims() == 1
+            && op.linalg_num_parallel() == 1
+            && inside.iter().all(plain)
+            && inside.iter().flat_map(|o| o.operands()).all(|v| known(&v));
+        fits.then_some(KeyMask { op, number })
+    }
+
+    /// Gives `@score` the scores of keys that are kept, and `@keep`, which has batch, row and key for arguments before the number's buffer, the
+    /// mask's body.
+    pub fn set_key_mask(&self, kernels: Op, mask: &KeyMask) -> Result<(), String> {
+        let block = self.op.blocks(0)[0];
+        let results = block.terminator().operands();
+        let rank = self.op.linalg_maps()[0].num_dims();
+        let kept = self.kept().ok_or("internal error: scores without a mask")?;
+        set_body(kernels, "score", block, &results, |arguments, end| {
+            let yes = end.build_before(&[], "", "%true = arith.constant true\nreturn %true : i1")?;
+            let places = &arguments[4 - rank..4];
+            let mut bound = vec![(self.product, arguments[0]), (kept, yes[0])];
+            for index in block.ops().into_iter().filter(|o| o.is("linalg.index")) {
+                let dim = index.attr("dim").and_then(|a| a.as_int()).unwrap_or(0) as usize;
+                bound.push((index.result(0), places[dim]));
+            }
+            Ok(bound)
+        })?;
+        let body = mask.op.blocks(0)[0];
+        set_body(kernels, "keep", body, &body.terminator().operands(), |arguments, end| {
+            let array = arguments[3];
+            let zeros = vec!["%zero"; array.ty().shape().map_or(0, |s| s.len())].join(", ");
+            let element = array.ty().element().ok_or("internal error: no element type")?;
+            let text = format!(
+                "%zero = arith.constant 0 : index\n%v = memref.load %x[{zeros}] : {}\nreturn %v : {element}",
+                array.ty()
+            );
+            let mut bound = vec![(body.arguments()[0], end.build_before(&[("x", array)], "", &text)?[0])];
+            let indices = body.ops().into_iter().filter(|o| o.is("linalg.index"));
+            bound.extend(indices.map(|o| (o.result(0), arguments[2])));
+            Ok(bound)
+        })
     }
 }
 

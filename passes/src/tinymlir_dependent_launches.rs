@@ -10,8 +10,9 @@
 //! The rule, which `verify` checks of the finished kernel:
 //! - every kernel waits, unconditionally and once, so that one that is complete implies that all before it are;
 //! - before its wait a kernel writes nothing but its own workgroup memory, and reads only constants: arguments of a public
-//!   function that nothing in the module calls, of which nothing writes any view in that function. Calls begin and end
-//!   with a full wait, so that what the caller did before is complete.
+//!   function that nothing in the module calls, of which nothing writes any view in that function, or nothing but launches behind
+//!   all that are given it so, such as that which moves a position on. Calls begin and end with a full wait, so that what the caller
+//!   did before is complete.
 //!
 //! The wait stands as late as the rule lets it: loads of weights that a template puts first come before it. Runs when
 //! kernels are outlined and merged; a gpu.module with the attribute `tinymlir.keep` or with a target is left alone.
@@ -222,7 +223,7 @@ fn constants(module: Op) -> Parameters {
         for (number, operand) in arguments(launch, kernel).into_iter().enumerate().filter(|(_, v)| v.ty().is_memref()) {
             let root = source(operand);
             let constant = *known.entry(root).or_insert_with(|| is_constant(root, &called, &kernels));
-            if constant {
+            if constant || is_written_later(root, launch, &called, &kernels) {
                 here.insert(number);
             }
         }
@@ -241,20 +242,50 @@ pub(crate) fn arguments(launch: Op, kernel: Op) -> Vec<Value> {
 
 /// Whether a buffer is an argument of an entry that nothing in it writes.
 fn is_constant(root: Value, called: &HashSet<String>, kernels: &HashMap<(String, String), Op>) -> bool {
-    let entry = root.block_argument().map(|(block, _)| block.parent()).filter(|f| f.is("func.func"));
-    let Some(entry) = entry.filter(|f| !f.is_private() && !f.symbol().is_some_and(|s| called.contains(&s))) else {
-        return false;
-    };
+    let Some(entry) = entry_of(root, called) else { return false };
     let (_, number) = root.block_argument().unzip();
     let writable = number.is_some_and(|i| entry.arg_attr(i, "tinymlir.writable").is_some());
+    !writable && writers(root, kernels).is_some_and(|writers| writers.is_empty())
+}
+
+/// Whether a buffer is an argument of an entry whose every writer is a launch behind this one in the same block, which is the entry's
+/// own and so runs once: it waits until this one is complete.
+fn is_written_later(
+    root: Value,
+    launch: Op,
+    called: &HashSet<String>,
+    kernels: &HashMap<(String, String), Op>,
+) -> bool {
+    let Some(entry) = entry_of(root, called) else { return false };
+    let block = launch.block();
+    let behind = |writer: &Op| std::iter::successors(launch.next(), |op| op.next()).any(|op| op == *writer);
+    block.is_some_and(|b| b.parent() == entry && entry.blocks(0).len() == 1)
+        && writers(root, kernels).is_some_and(|all| all.iter().all(behind))
+}
+
+/// The public function whose argument a buffer is, if nothing in the module calls it.
+fn entry_of(root: Value, called: &HashSet<String>) -> Option<Op> {
+    let entry = root.block_argument().map(|(block, _)| block.parent()).filter(|f| f.is("func.func"));
+    entry.filter(|f| !f.is_private() && !f.symbol().is_some_and(|s| called.contains(&s)))
+}
+
+/// The launches that may write a buffer; nothing where something else may.
+fn writers(root: Value, kernels: &HashMap<(String, String), Op>) -> Option<Vec<Op>> {
+    let mut found = vec![];
     let mut left = vec![root];
     while let Some(value) = left.pop() {
         for (user, place) in value.uses() {
             let reads = match user.name().as_str() {
-                "gpu.launch_func" => launched(user).and_then(|k| kernels.get(&k).copied()).is_some_and(|kernel| {
+                "gpu.launch_func" => {
+                    let kernel = launched(user).and_then(|k| kernels.get(&k).copied())?;
                     let same = arguments(user, kernel).into_iter().enumerate().filter(|(_, v)| *v == value);
-                    same.into_iter().all(|(i, _)| kernel.blocks(0)[0].arguments().get(i).is_some_and(|a| only_read(*a)))
-                }),
+                    let parameters = kernel.blocks(0)[0].arguments();
+                    let mut same = same.map(|(i, _)| parameters.get(i));
+                    if !same.all(|parameter| parameter.is_some_and(|p| only_read(*p))) {
+                        found.push(user);
+                    }
+                    true
+                }
                 "memref.copy" | "memref.load" | "memref.dim" | "memref.dealloc" => {
                     place == 0 && !user.is("memref.dealloc")
                 }
@@ -267,11 +298,11 @@ fn is_constant(root: Value, called: &HashSet<String>, kernels: &HashMap<(String,
                 _ => false,
             };
             if !reads {
-                return false;
+                return None;
             }
         }
     }
-    !writable
+    Some(found)
 }
 
 /// Whether nothing is done at an address, or at one calculated from it, but to bring memory to a cache.

@@ -41,7 +41,32 @@ module attributes {gpu.container_module} {
       memref.store %a, %y[%t] : memref<32xf32>
       gpu.return
     }
-    // So does one whose operand the caller lets the function write, whose function others call, or that a copy writes.
+    // What only launches behind it write is constant until it is complete, as they wait for that.
+    // CHECK-LABEL: gpu.func @until
+    // CHECK:         memref.load %arg0
+    // CHECK-NEXT:    nvvm.griddepcontrol{{ +}}wait
+    gpu.func @until(%x: memref<32xf32>, %y: memref<32xf32>) kernel {
+      %t = gpu.thread_id x
+      %a = memref.load %x[%t] : memref<32xf32>
+      memref.store %a, %y[%t] : memref<32xf32>
+      gpu.return
+    }
+    gpu.func @moves(%x: memref<32xf32>) kernel {
+      %t = gpu.thread_id x
+      %a = memref.load %x[%t] : memref<32xf32>
+      memref.store %a, %x[%t] : memref<32xf32>
+      gpu.return
+    }
+    // Behind them it is not, nor in a loop; so does one wait whose function others call, or whose operand a copy writes.
+    // CHECK-LABEL: gpu.func @looped
+    // CHECK:         nvvm.griddepcontrol{{ +}}wait
+    // CHECK-NEXT:    memref.load %arg0
+    gpu.func @looped(%x: memref<32xf32>, %y: memref<32xf32>) kernel {
+      %t = gpu.thread_id x
+      %a = memref.load %x[%t] : memref<32xf32>
+      memref.store %a, %y[%t] : memref<32xf32>
+      gpu.return
+    }
     // CHECK-LABEL: gpu.func @writable
     // CHECK:         nvvm.griddepcontrol{{ +}}wait
     // CHECK-NEXT:    memref.load %arg0
@@ -138,7 +163,19 @@ module attributes {gpu.container_module} {
     gpu.launch_func @kernels::@scale blocks in (%c1, %c1, %c1) threads in (%c32, %c1, %c1) args(%w : memref<32xf32>, %x : memref<32xf32>)
     gpu.launch_func @kernels::@mixed blocks in (%c1, %c1, %c1) threads in (%c32, %c1, %c1) args(%w : memref<32xf32>, %y : memref<32xf32>)
     gpu.launch_func @kernels::@mixed blocks in (%c1, %c1, %c1) threads in (%c32, %c1, %c1) args(%x : memref<32xf32>, %y : memref<32xf32>)
+    gpu.launch_func @kernels::@until blocks in (%c1, %c1, %c1) threads in (%c32, %c1, %c1) args(%state : memref<32xf32>, %y : memref<32xf32>)
+    gpu.launch_func @kernels::@moves blocks in (%c1, %c1, %c1) threads in (%c32, %c1, %c1) args(%state : memref<32xf32>)
     gpu.launch_func @kernels::@writable blocks in (%c1, %c1, %c1) threads in (%c32, %c1, %c1) args(%state : memref<32xf32>, %y : memref<32xf32>)
+    return
+  }
+  func.func @loop(%x: memref<32xf32>, %y: memref<32xf32>) {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c32 = arith.constant 32 : index
+    scf.for %i = %c0 to %c32 step %c1 {
+      gpu.launch_func @kernels::@looped blocks in (%c1, %c1, %c1) threads in (%c32, %c1, %c1) args(%x : memref<32xf32>, %y : memref<32xf32>)
+      gpu.launch_func @kernels::@moves blocks in (%c1, %c1, %c1) threads in (%c32, %c1, %c1) args(%x : memref<32xf32>)
+    }
     return
   }
   func.func @outer(%w: memref<32xf32>, %y: memref<32xf32>) {
