@@ -137,17 +137,19 @@ gpu.module @attention_row_product_kernels {
       %in = arith.cmpi ult, %key, %n : index
       %safe = arith.select %in, %key, %c0 : index
       %kept = func.call @keep(%batch, %c0, %safe, %X) : (index, index, index, !extra) -> i1
-      %place = arith.select %kept, %safe, %c0 : index
-      %batch_at = arith.muli %batch, %stride#0 : index
-      %row_at = arith.muli %place, %stride#1 : index
-      %row = arith.addi %batch_at, %row_at : index
-      %in_row = arith.addi %row, %d : index
-      %element = arith.addi %offset, %in_row : index
-      %byte = arith.muli %element, %bytes : index
-      %address = arith.addi %first, %byte : index
-      %integer = arith.index_cast %address : index to i64
-      %pointer = llvm.inttoptr %integer : i64 to !llvm.ptr<1>
-      nvvm.prefetch level = L2, %pointer : !llvm.ptr<1>
+      %asks = arith.andi %in, %kept : i1
+      scf.if %asks {
+        %batch_at = arith.muli %batch, %stride#0 : index
+        %row_at = arith.muli %key, %stride#1 : index
+        %row = arith.addi %batch_at, %row_at : index
+        %in_row = arith.addi %row, %d : index
+        %element = arith.addi %offset, %in_row : index
+        %byte = arith.muli %element, %bytes : index
+        %address = arith.addi %first, %byte : index
+        %integer = arith.index_cast %address : index to i64
+        %pointer = llvm.inttoptr %integer : i64 to !llvm.ptr<1>
+        nvvm.prefetch level = L2, %pointer : !llvm.ptr<1>
+      }
     }
     return
   }

@@ -173,8 +173,9 @@ func.func @overwritten(%x: memref<1x64xf32>, %w: memref<64x96xf32>, %v: memref<9
 // CHECK:         memref.load %{{.*}} : memref<?xf32, strided<[1], offset: ?>>
 // CHECK:         vector.load {{.*}} : memref<?x?xbf16, strided<[128, 1], offset: ?>, #gpu.address_space<global>>, vector<8xbf16>
 // CHECK-LABEL: func.func @narrow
-func.func @narrow(%x: memref<1x64xf32> {tinymlir.writable}, %w: memref<64x96xbf16>, %v: memref<96x128xbf16>) -> memref<1x128xf32> {
+func.func @narrow(%x: memref<1x64xf32>, %w: memref<64x96xbf16>, %v: memref<96x128xbf16>) -> memref<1x128xf32> {
   %zero = arith.constant 0.0 : f32
+  linalg.fill ins(%zero : f32) outs(%x : memref<1x64xf32>)
   %up = memref.alloc() : memref<1x96xf32>
   %down = memref.alloc() : memref<1x128xf32>
   linalg.fill ins(%zero : f32) outs(%up : memref<1x96xf32>)
