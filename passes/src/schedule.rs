@@ -293,6 +293,8 @@ pub const PAIR: ProductPair = ProductPair {
 /// A kernel for a softmax between two products.
 #[derive(Clone, Copy)]
 pub struct Attention {
+    /// What is particular to it, in its name.
+    pub kind: &'static str,
     /// What factors are multiplied as, in its name.
     pub factors: &'static str,
     /// Its kernel.
@@ -313,11 +315,12 @@ const ATTENTION: [(&str, Precision, u32, i64, Attention); 7] = [
     ("f16", Precision::Fp32, 80, i64::MAX, Attention { factors: "f16", parameters: HALVES_OF_F16, ..ON_HALVES }),
     ("f32", Precision::Bf16, 80, i64::MAX, ON_HALVES),
     ("f32", Precision::Tf32, 80, i64::MAX, ON_TF32),
-    ("f32", Precision::Fp32, 80, 32, Attention { parameters: FEW_KEYS, ..ASYNCHRONOUS }),
+    ("f32", Precision::Fp32, 80, 32, FEW_KEYS),
     ("f32", Precision::Fp32, 80, i64::MAX, ASYNCHRONOUS),
     ("f32", Precision::Fp32, 0, i64::MAX, STRICT),
 ];
 const STRICT: Attention = Attention {
+    kind: "",
     factors: "f32",
     template: template!("attention_f32.mlir"),
     on_tensor_cores: false,
@@ -325,20 +328,7 @@ const STRICT: Attention = Attention {
     parameters: &[],
 };
 const ASYNCHRONOUS: Attention = Attention { template: template!("attention_async_f32.mlir"), ..STRICT };
-/// Tiles of 32 keys, so that each half of a block has some.
-const FEW_KEYS: &[(&str, &str)] = &[
-    ("#tile_keys", "32 : index"),
-    ("#half_keys", "16 : index"),
-    ("#half_end", "affine_map<() -> (16)>"),
-    ("#thread_keys", "affine_map<() -> (2)>"),
-    ("#copies", "affine_map<() -> (4)>"),
-    ("!k_tile", "memref<32x64xf32, #gpu.address_space<workgroup>>"),
-    ("!p_tile", "memref<64x16xf32, #gpu.address_space<workgroup>>"),
-    ("!k_part", "vector<2x4xf32>"),
-    ("!scores", "vector<4x2xf32>"),
-    ("!row_scores", "vector<2xf32>"),
-    ("!by_key", "vector<2x4xf32>"),
-];
+const FEW_KEYS: Attention = Attention { kind: "keys32_", template: template!("attention_keys32_f32.mlir"), ..STRICT };
 const ON_TF32: Attention =
     Attention { factors: "tf32", template: template!("attention_tf32.mlir"), on_tensor_cores: true, ..STRICT };
 const ON_HALVES: Attention =
@@ -362,7 +352,8 @@ pub fn attention(chip: u32, element: &str, precision: Precision, keys: i64) -> O
 }
 
 /// The same for one row a batch, of f32.
-pub const ATTENTION_ROW: Attention = Attention { template: template!("attention_row_f32.mlir"), ..STRICT };
+pub const ATTENTION_ROW: Attention =
+    Attention { kind: "row_", template: template!("attention_row_f32.mlir"), ..STRICT };
 
 /// The same with the product that alone reads its result, by clusters of blocks.
 pub const ATTENTION_ROW_PRODUCT: Template = template!("attention_row_product.mlir");

@@ -160,12 +160,8 @@ impl Chain {
             let bytes = if out_element == "f32" { "8 : i64" } else { "4 : i64" };
             parameters.extend([("!out_elem", out_element.as_str()), ("#out_bytes", bytes)]);
         }
-        let kind = match (one_row, causal) {
-            (true, _) => "row_",
-            (false, true) => "causal_",
-            (false, false) => "",
-        };
-        let (template, name) = (&kernel.template, format!("attention_{kind}{}", kernel.factors));
+        let causal_name = if causal { "causal_" } else { "" };
+        let (template, name) = (&kernel.template, format!("attention_{}{causal_name}{}", kernel.kind, kernel.factors));
         let name = name.as_str();
         let instance = Instance { template, parameters: &parameters, launcher: "attention", name };
         let symbol = kernels.place(cx, at, module, instance, body)?;

@@ -131,11 +131,11 @@ func.func @wanted(%q: memref<12x100x64xf32>, %k: memref<12x100x64xf32>, %v: memr
   return
 }
 
-// Few rows are not rounded. Of few keys a tile is smaller, so that either half of a block has some.
+// Few rows are not rounded. Few keys have a kernel of their own.
 // TF32-LABEL: func.func @few
-// TF32: call @attention_causal_f32(
+// TF32: call @attention_keys32_causal_f32(
 // BF16-LABEL: func.func @few
-// BF16: call @attention_causal_f32(
+// BF16: call @attention_keys32_causal_f32(
 func.func @few(%q: memref<12x32x64xf32>, %k: memref<12x32x64xf32>, %v: memref<12x32x64xf32>, %r: memref<32x12x64xf32>) {
   %zero = arith.constant 0.0 : f32
   %low = arith.constant 0xFF800000 : f32
@@ -192,4 +192,4 @@ func.func @few(%q: memref<12x32x64xf32>, %k: memref<12x32x64xf32>, %v: memref<12
 // BF16: arith.constant 0.180336878 : f32
 // BF16: nvvm.mma.sync {{.*}}multiplicandAPtxType = #nvvm.mma_type<bf16>
 // BF16: arith.truncf {{.*}} : vector<2xf32> to vector<2xbf16>
-// BF16: gpu.func @attention_f32({{.*}} : memref<32x64xf32, #gpu.address_space<workgroup>> {{.*}} : memref<64x16xf32, #gpu.address_space<workgroup>>
+// BF16: gpu.func @attention_keys32_f32(
