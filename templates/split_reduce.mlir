@@ -5,8 +5,12 @@
 // CHECK: gpu.func @split_reduce(
 // CHECK: func.func private @reduce(
 
-// Parameters: whether C is read, and what is done to a sum, in @epilogue.
+// Parameters: whether C is read, and what is done to a sum, in @epilogue. Slabs, rows and columns, and the columns of a group.
 #accumulate = true
+#slabs = 8 : index
+#rows = 32 : index
+#columns = 768 : index
+#width = 768 : index
 // Batch, slab, row, column.
 !slabs = memref<?x?x?x?xf32, strided<[?, ?, ?, 1], offset: ?>>
 // Batch, row, group of columns, column within its group.
@@ -39,15 +43,13 @@ gpu.module @split_reduce_kernels {
       kernel attributes {known_block_size = array<i32: 256, 1, 1>} {
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index
-    %c2 = arith.constant 2 : index
-    %c3 = arith.constant 3 : index
     %t = arith.constant #threads
     %zero = arith.constant 0.0 : f32
     %batches = memref.dim %P, %c0 : !slabs
-    %splits = memref.dim %P, %c1 : !slabs
-    %m = memref.dim %P, %c2 : !slabs
-    %n = memref.dim %P, %c3 : !slabs
-    %width = memref.dim %C, %c3 : !out
+    %splits = arith.constant #slabs
+    %m = arith.constant #rows
+    %n = arith.constant #columns
+    %width = arith.constant #width
     %block = gpu.block_id x
     %thread = gpu.thread_id x
     %first = arith.muli %block, %t : index
@@ -57,6 +59,21 @@ gpu.module @split_reduce_kernels {
     %r = arith.remui %rows, %m : index
     %batch = arith.divui %rows, %m : index
     %in = arith.cmpi ult, %batch, %batches : index
+    // On their way before the kernel waits for its predecessor, if they are constant.
+    %x = scf.if %in -> (f32) {
+      %v = memref.load %X[%batch, %r, %q] : !view
+      scf.yield %v : f32
+    } else {
+      scf.yield %zero : f32
+    }
+    %y = scf.if %in -> (f32) {
+      %v = memref.load %Y[%batch, %r, %q] : !view
+      scf.yield %v : f32
+    } else {
+      scf.yield %zero : f32
+    }
+    %q_group = arith.divui %q, %width : index
+    %q_place = arith.remui %q, %width : index
     scf.if %in {
       %last = arith.subi %splits, %c1 : index
       %at_once = arith.constant #at_once
@@ -80,8 +97,6 @@ gpu.module @split_reduce_kernels {
         }
         scf.yield %next : f32
       }
-      %q_group = arith.divui %q, %width : index
-      %q_place = arith.remui %q, %width : index
       %accumulate = arith.constant #accumulate
       %s = scf.if %accumulate -> (f32) {
         %old = memref.load %C[%batch, %r, %q_group, %q_place] : !out
@@ -90,8 +105,6 @@ gpu.module @split_reduce_kernels {
       } else {
         scf.yield %sum : f32
       }
-      %x = memref.load %X[%batch, %r, %q] : !view
-      %y = memref.load %Y[%batch, %r, %q] : !view
       %e = func.call @epilogue(%s, %x, %y) : (f32, f32, f32) -> f32
       memref.store %e, %C[%batch, %r, %q_group, %q_place] : !out
       func.call @also(%e, %r, %q_group, %q_place
@@ -109,12 +122,10 @@ func.func private @reduce(%P: !slabs, %C: !out, %X: !view, %Y: !view
     ) attributes {tinymlir.kernel} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
-  %c2 = arith.constant 2 : index
-  %c3 = arith.constant 3 : index
   %t = arith.constant #threads
   %batches = memref.dim %P, %c0 : !slabs
-  %m = memref.dim %P, %c2 : !slabs
-  %n = memref.dim %P, %c3 : !slabs
+  %m = arith.constant #rows
+  %n = arith.constant #columns
   %area = arith.muli %m, %n : index
   %all = arith.muli %area, %batches : index
   %blocks = arith.ceildivui %all, %t : index

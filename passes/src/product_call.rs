@@ -12,7 +12,7 @@ use crate::{
     row_text::{self, PrologueText},
     row_tile,
     scatter::Scatter,
-    schedule::{Kind, Layout, Product, SKINNY_THREADS, SLABS_AT_ONCE, SPLIT_REDUCE},
+    schedule::{Kind, Layout, Product, SKINNY_THREADS, SPLIT_REDUCE},
 };
 
 /// A product and the row of the table that takes it.
@@ -198,10 +198,8 @@ impl Call {
         if let Some((base, _)) = slabs.as_ref().filter(|_| joined) {
             cx.check(op, parts::write(&mut text, &self.work, base, 0))?;
         } else if let Some(slabs) = &slabs {
-            let mut parameters = vec![("#accumulate", accumulate.to_string())];
-            let at_once = splits.min(SLABS_AT_ONCE);
-            parameters.push(("#at_once", format!("{at_once} : index")));
-            parameters.push(("!some", format!("vector<{at_once}xf32>")));
+            let (mut parameters, slabs_type) = self.work.sum_parameters(rows);
+            parameters.push(("#accumulate", accumulate.to_string()));
             parameters.extend(additions.text());
             let parameters: Vec<_> = parameters.iter().map(|(name, value)| (*name, value.as_str())).collect();
             let instance =
@@ -209,6 +207,7 @@ impl Call {
             let reduce = kernels.place(cx, op, module, instance, |kernels| self.epilogue_body(kernels))?;
             let slab = rows * n;
             text.view("pv", slabs, &[slab * splits, slab, n, 1], &[batch, splits, rows, n], &view_by_groups("1"));
+            text.line(&format!("%pv_fixed = memref.cast %pv : {} to {slabs_type}", view_by_groups("1")));
             // Of what is as large as the result, the rows that are in parts.
             let mut from_first = |name: &str, base: &(String, String), offset: i64, step: i64| {
                 text.constant(&format!("{name}_first"), offset + first * step);
@@ -220,8 +219,8 @@ impl Call {
             text.view("rv", &c_rows, &strides, &[sizes[0], rows, sizes[2], sizes[3]], &view_by_groups("?"));
             text.view("xr", &x_rows, &x.strides, &[batch, rows, n], &extra_type);
             text.view("yr", &y_rows, &y.strides, &[batch, rows, n], &extra_type);
-            let mut types = vec![view_by_groups("1"), view_by_groups("?"), extra_type.clone(), extra_type];
-            let mut arguments = vec!["%pv", "%rv", "%xr", "%yr"];
+            let mut types = vec![slabs_type, view_by_groups("?"), extra_type.clone(), extra_type];
+            let mut arguments = vec!["%pv_fixed", "%rv", "%xr", "%yr"];
             arguments.extend(additions.views.iter().map(String::as_str));
             types.resize(arguments.len(), row_copies::VIEW.to_string());
             text.call(&reduce, &arguments, &types);

@@ -7,6 +7,7 @@ use crate::{
     host::{Operand, Text},
     ir::{Op, PassCx},
     memory::erase_unread,
+    schedule::SLABS_AT_ONCE,
 };
 
 /// A product as a kernel computes it.
@@ -101,6 +102,24 @@ impl Work {
     pub fn result(&self) -> ([i64; 4], [i64; 4]) {
         let t = &self.target;
         ([t.batch.1, t.row.1, t.group.1, t.inner.1], [t.batch.0, t.row.0, t.group.0, t.inner.0])
+    }
+
+    /// The parameters of the kernel that adds the parts of so many rows, beside what it does with a sum, and the type of the parts.
+    pub fn sum_parameters(&self, m: i64) -> (Vec<(&'static str, String)>, String) {
+        let [_, _, n, _] = self.size;
+        let index = |n: i64| format!("{n} : index");
+        let at_once = self.splits.min(SLABS_AT_ONCE);
+        let slabs = format!("memref<?x?x?x?xf32, strided<[{}, {}, {n}, 1], offset: ?>>", self.splits * m * n, m * n);
+        let parameters = vec![
+            ("#slabs", index(self.splits)),
+            ("#rows", index(m)),
+            ("#columns", index(n)),
+            ("#width", index(self.target.inner.0)),
+            ("#at_once", index(at_once)),
+            ("!some", format!("vector<{at_once}xf32>")),
+            ("!slabs", slabs.clone()),
+        ];
+        (parameters, slabs)
     }
 
     /// The workspace `%s`, which holds the partial sums, as its base and its first place.

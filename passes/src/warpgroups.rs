@@ -281,7 +281,9 @@ impl Call {
         if let Some((base, _)) = slabs.as_ref().filter(|_| joined) {
             cx.check(op, parts::write(&mut text, &self.work, base, transposed))?;
         } else if let Some(slabs) = &slabs {
-            let parameters = [("#accumulate", accumulate)];
+            let (mut parameters, slabs_type) = self.work.sum_parameters(m);
+            parameters.push(("#accumulate", accumulate.to_string()));
+            let parameters: Vec<_> = parameters.iter().map(|(name, value)| (*name, value.as_str())).collect();
             let instance =
                 Instance { template: &SPLIT_REDUCE, parameters: &parameters, launcher: "reduce", name: &names.1 };
             let reduce = kernels.place(cx, op, module, instance, |kernels| self.epilogue_body(kernels, "f32"))?;
@@ -294,9 +296,10 @@ impl Call {
             }
             let slab = m * n;
             text.view("pv", slabs, &[slab * splits, slab, n, 1], &[batch, splits, m, n], &four("f32", "1"));
+            text.line(&format!("%pv_fixed = memref.cast %pv : {} to {slabs_type}", four("f32", "1")));
             text.view("rv", &bases.c, &whole_strides, &whole_sizes, &four("f32", "?"));
-            let types = [four("f32", "1"), four("f32", "?"), view("f32"), view("f32")];
-            text.call(&reduce, &["%pv", "%rv", "%xr", "%yr"], &types);
+            let types = [slabs_type, four("f32", "?"), view("f32"), view("f32")];
+            text.call(&reduce, &["%pv_fixed", "%rv", "%xr", "%yr"], &types);
         }
         let parts = if split { batch * splits * m * n } else { 0 };
         if transposed + parts > 0 {
