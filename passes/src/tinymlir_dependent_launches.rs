@@ -14,12 +14,13 @@
 //!   all that are given it so, such as that which moves a position on. Calls begin and end with a full wait, so that what the caller
 //!   did before is complete.
 //!
-//! The wait stands as late as the rule lets it: loads of weights that a template puts first come before it. Runs when
-//! kernels are outlined and merged; a gpu.module with the attribute `tinymlir.keep` or with a target is left alone.
+//! The wait stands as late as the rule lets it: loads of weights that a template puts first come before it, and those further
+//! down at a kernel's top level are moved there, with what computes their addresses, unless an assertion or a call stands
+//! between. Runs when kernels are outlined and merged; a gpu.module with the attribute `tinymlir.keep` or with a target is left alone.
 
 use crate::{
-    device::source,
-    ir::{Op, Opt, Pass, PassCx, PassResult, Type, Value},
+    device::{VIEWS, source},
+    ir::{Block, Op, Opt, Pass, PassCx, PassResult, Type, Value},
     schedule::chip_number,
     tinymlir_merge_kernels::{KEEP, launched},
 };
@@ -41,9 +42,11 @@ pub static PASS: Pass = Pass {
 
 const FIRST_CHIP: u32 = 90;
 /// Bytes of workgroup memory, elements counted as four each.
-const LARGE_BLOCK: i64 = 16 * 1024;
+const LARGE_BLOCK: i64 = 20 * 1024;
 /// Bytes of workgroup memory of which no two blocks fit on a multiprocessor: half of an sm_90's 227 KB.
 const WHOLE_PROCESSOR: i64 = 114 * 1024;
+/// After these what follows in a kernel may not run.
+const MAY_END: [&str; 5] = ["cf.assert", "func.call", "llvm.call", "llvm.intr.trap", "llvm.inline_asm"];
 const WAIT: &str = "nvvm.griddepcontrol";
 const SYMBOL: &str = "tinymlir_dependent_launches";
 
@@ -80,6 +83,8 @@ fn run(cx: &PassCx, module: Op) -> PassResult {
                     .find(|op| !reads.may_precede_wait(**op))
                     .ok_or("internal error: a kernel does not end".into()),
             )?;
+            reads.advance(body, &ops, *first);
+            let ops = body.ops();
             let early =
                 ops.iter().take_while(|op| *op != first).any(|op| op.walk().iter().any(|o| reads.is_constant_load(*o)));
             if !patient.contains(&name) {
@@ -143,6 +148,32 @@ impl Reads {
         is_load(op) && self.constant.contains(&source(op.operand(0)))
     }
 
+    /// Moves loads of constants that stand behind `first` at a kernel's top level, and what computes their addresses, before it. The
+    /// loads run whatever happens, so that they may run earlier: but not past an assertion or a call, which may end the kernel
+    /// where an address is out of range.
+    fn advance(&self, body: Block, ops: &[Op], first: Op) {
+        let at = ops.iter().position(|op| *op == first).unwrap_or(ops.len());
+        let mut known: HashSet<Value> = ops[..at].iter().flat_map(|op| op.results()).chain(body.arguments()).collect();
+        let mut may_move = vec![];
+        for op in ops[at..].iter().take_while(|op| op.find(&MAY_END).is_empty()) {
+            let name = op.name();
+            let computes = name.starts_with("arith.") || name == "affine.apply" || VIEWS.contains(&name.as_str());
+            let moves = computes || is_load(*op) && self.is_constant_load(*op);
+            if moves && self.may_precede_wait(*op) && op.operands().iter().all(|v| known.contains(v)) {
+                known.extend(op.results());
+                may_move.push(*op);
+            }
+        }
+        let (mut wanted, mut moved) = (HashSet::new(), vec![]);
+        for op in may_move.into_iter().rev() {
+            if is_load(op) || op.results().iter().any(|v| wanted.contains(v)) {
+                wanted.extend(op.operands());
+                moved.push(op);
+            }
+        }
+        moved.into_iter().rev().for_each(|op| op.move_before(first));
+    }
+
     /// Whether an operation and all inside it neither write memory that another kernel sees nor read what one may write.
     fn may_precede_wait(&self, op: Op) -> bool {
         op.walk().into_iter().all(|inner| {
@@ -158,14 +189,8 @@ impl Reads {
                 // The blocks of a cluster run together: each waits for what all of them did before.
                 "nvvm.cluster.arrive" | "nvvm.cluster.arrive.relaxed" | "nvvm.cluster.wait" => true,
                 "affine.apply" | "affine.for" | "affine.yield" | "scf.for" | "scf.if" | "scf.yield" => true,
-                "memref.dim"
-                | "memref.cast"
-                | "memref.subview"
-                | "memref.expand_shape"
-                | "memref.collapse_shape"
-                | "memref.reinterpret_cast"
-                | "memref.extract_strided_metadata"
-                | "memref.memory_space_cast" => true,
+                "memref.dim" => true,
+                view if VIEWS.contains(&view) => true,
                 "ub.poison" => true,
                 // Barriers and other workgroup memory of the block's own.
                 "nvgpu.mbarrier.create" | "nvgpu.mbarrier.init" | "nvvm.fence.mbarrier.init" => true,

@@ -31,6 +31,68 @@ module attributes {gpu.container_module} {
       memref.store %c, %x[%t] : memref<32xf32>
       gpu.return
     }
+    // Loads of constants further down move before the wait, in their order, with what computes their addresses and views: not
+    // one whose address another kernel wrote, nor one of memory that this one writes, nor one that runs only sometimes, nor any
+    // behind an assertion.
+    // CHECK-LABEL: gpu.func @further
+    // CHECK:         arith.addi
+    // CHECK-NEXT:    memref.load %arg0
+    // CHECK-NEXT:    %[[EVEN:.*]] = memref.subview %arg0
+    // CHECK-NEXT:    memref.load %[[EVEN]]
+    // CHECK-NEXT:    nvvm.griddepcontrol{{ +}}wait
+    // CHECK-NEXT:    memref.load %arg1
+    // CHECK-NEXT:    arith.fptoui
+    // CHECK-NEXT:    arith.index_cast
+    // CHECK-NEXT:    memref.load %arg0
+    // CHECK-NEXT:    memref.load %arg1
+    // CHECK-NEXT:    scf.if
+    // CHECK-NEXT:      memref.load %arg0
+    // CHECK:         cf.assert
+    // CHECK-NEXT:    memref.load %arg0
+    gpu.func @further(%w: memref<32xf32>, %x: memref<32xf32>, %safe: i1) kernel {
+      %t = gpu.thread_id x
+      %c1 = arith.constant 1 : index
+      %a = memref.load %x[%t] : memref<32xf32>
+      %next = arith.addi %t, %c1 : index
+      %b = memref.load %w[%next] : memref<32xf32>
+      %place = arith.fptoui %a : f32 to i64
+      %i = arith.index_cast %place : i64 to index
+      %c = memref.load %w[%i] : memref<32xf32>
+      %d = memref.load %x[%next] : memref<32xf32>
+      %even = memref.subview %w[0] [16] [2] : memref<32xf32> to memref<16xf32, strided<[2]>>
+      %e = memref.load %even[%t] : memref<16xf32, strided<[2]>>
+      %f = scf.if %safe -> (f32) {
+        %g = memref.load %w[%t] : memref<32xf32>
+        scf.yield %g : f32
+      } else {
+        scf.yield %a : f32
+      }
+      cf.assert %safe, "out of range"
+      %g = memref.load %w[%t] : memref<32xf32>
+      %ab = arith.addf %a, %b : f32
+      %cd = arith.addf %c, %d : f32
+      %ef = arith.addf %e, %f : f32
+      %abcd = arith.addf %ab, %cd : f32
+      %efg = arith.addf %ef, %g : f32
+      %all = arith.addf %abcd, %efg : f32
+      memref.store %all, %x[%t] : memref<32xf32>
+      gpu.return
+    }
+    // None of memory that this kernel writes, that others write or that the caller lets the function write.
+    // CHECK-LABEL: gpu.func @own
+    // CHECK:         nvvm.griddepcontrol{{ +}}wait
+    // CHECK-COUNT-3: memref.load
+    gpu.func @own(%x: memref<32xf32>, %state: memref<32xf32>) kernel {
+      %t = gpu.thread_id x
+      %c1 = arith.constant 1 : index
+      %a = memref.load %x[%t] : memref<32xf32>
+      %b = memref.load %state[%c1] : memref<32xf32>
+      %c = memref.load %x[%c1] : memref<32xf32>
+      %ab = arith.addf %a, %b : f32
+      %abc = arith.addf %ab, %c : f32
+      memref.store %abc, %x[%t] : memref<32xf32>
+      gpu.return
+    }
     // A launch gives it what another kernel wrote, so that it waits first.
     // CHECK-LABEL: gpu.func @mixed
     // CHECK:         nvvm.griddepcontrol{{ +}}wait
@@ -112,7 +174,7 @@ module attributes {gpu.container_module} {
     gpu.func @before_large() kernel {
       gpu.return
     }
-    gpu.func @large() workgroup(%s: memref<5000xf32, #gpu.address_space<workgroup>>) kernel {
+    gpu.func @large() workgroup(%s: memref<6000xf32, #gpu.address_space<workgroup>>) kernel {
       gpu.return
     }
     // CHECK-LABEL: gpu.func @before_dynamic
@@ -161,6 +223,9 @@ module attributes {gpu.container_module} {
     %c1 = arith.constant 1 : index
     %c32 = arith.constant 32 : index
     gpu.launch_func @kernels::@scale blocks in (%c1, %c1, %c1) threads in (%c32, %c1, %c1) args(%w : memref<32xf32>, %x : memref<32xf32>)
+    %true = arith.constant true
+    gpu.launch_func @kernels::@further blocks in (%c1, %c1, %c1) threads in (%c32, %c1, %c1) args(%w : memref<32xf32>, %x : memref<32xf32>, %true : i1)
+    gpu.launch_func @kernels::@own blocks in (%c1, %c1, %c1) threads in (%c32, %c1, %c1) args(%y : memref<32xf32>, %state : memref<32xf32>)
     gpu.launch_func @kernels::@mixed blocks in (%c1, %c1, %c1) threads in (%c32, %c1, %c1) args(%w : memref<32xf32>, %y : memref<32xf32>)
     gpu.launch_func @kernels::@mixed blocks in (%c1, %c1, %c1) threads in (%c32, %c1, %c1) args(%x : memref<32xf32>, %y : memref<32xf32>)
     gpu.launch_func @kernels::@until blocks in (%c1, %c1, %c1) threads in (%c32, %c1, %c1) args(%state : memref<32xf32>, %y : memref<32xf32>)
