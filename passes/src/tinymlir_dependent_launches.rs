@@ -14,9 +14,9 @@
 //!   all that are given it so, such as that which moves a position on. Calls begin and end with a full wait, so that what the caller
 //!   did before is complete.
 //!
-//! The wait stands as late as the rule lets it: loads of weights that a template puts first come before it, and those further
-//! down at a kernel's top level are moved there, with what computes their addresses, unless an assertion or a call stands
-//! between. Runs when kernels are outlined and merged; a gpu.module with the attribute `tinymlir.keep` or with a target is left alone.
+//! The wait stands as late as the rule lets it: loads of weights that a template puts first come before it. In a kernel without
+//! such, up to 16 elements a thread that are loaded further down at its top level are moved there, with what computes their addresses, unless an
+//! assertion or a call stands between. Runs when kernels are outlined and merged; a gpu.module with the attribute `tinymlir.keep` or with a target is left alone.
 
 use crate::{
     device::{VIEWS, source},
@@ -45,6 +45,8 @@ const FIRST_CHIP: u32 = 90;
 const LARGE_BLOCK: i64 = 20 * 1024;
 /// Bytes of workgroup memory of which no two blocks fit on a multiprocessor: half of an sm_90's 227 KB.
 const WHOLE_PROCESSOR: i64 = 114 * 1024;
+/// Elements that a thread keeps in registers from before its wait, where its template did not ask for them there.
+const MOST_MOVED: i64 = 16;
 /// After these what follows in a kernel may not run.
 const MAY_END: [&str; 5] = ["cf.assert", "func.call", "llvm.call", "llvm.intr.trap", "llvm.inline_asm"];
 const WAIT: &str = "nvvm.griddepcontrol";
@@ -83,10 +85,10 @@ fn run(cx: &PassCx, module: Op) -> PassResult {
                     .find(|op| !reads.may_precede_wait(**op))
                     .ok_or("internal error: a kernel does not end".into()),
             )?;
-            reads.advance(body, &ops, *first);
+            let before = ops.iter().take_while(|op| *op != first);
+            let own = before.flat_map(|op| op.walk()).any(|op| reads.is_constant_load(op));
+            let early = own || reads.advance(body, &ops, *first);
             let ops = body.ops();
-            let early =
-                ops.iter().take_while(|op| *op != first).any(|op| op.walk().iter().any(|o| reads.is_constant_load(*o)));
             if !patient.contains(&name) {
                 cx.check(kernel, ops[0].build_before(&[], "", "nvvm.griddepcontrol launch_dependents"))?;
             }
@@ -148,10 +150,10 @@ impl Reads {
         is_load(op) && self.constant.contains(&source(op.operand(0)))
     }
 
-    /// Moves loads of constants that stand behind `first` at a kernel's top level, and what computes their addresses, before it. The
-    /// loads run whatever happens, so that they may run earlier: but not past an assertion or a call, which may end the kernel
-    /// where an address is out of range.
-    fn advance(&self, body: Block, ops: &[Op], first: Op) {
+    /// Moves loads of constants that stand behind `first` at a kernel's top level, and what computes their addresses, before it, if
+    /// they are at most [`MOST_MOVED`] elements: whether it did. The loads run whatever happens, so that they may run earlier: but
+    /// not past an assertion or a call, which may end the kernel where an address is out of range.
+    fn advance(&self, body: Block, ops: &[Op], first: Op) -> bool {
         let at = ops.iter().position(|op| *op == first).unwrap_or(ops.len());
         let mut known: HashSet<Value> = ops[..at].iter().flat_map(|op| op.results()).chain(body.arguments()).collect();
         let mut may_move = vec![];
@@ -171,7 +173,13 @@ impl Reads {
                 moved.push(op);
             }
         }
-        moved.into_iter().rev().for_each(|op| op.move_before(first));
+        let size = |load: &Op| load.result(0).ty().shape().map_or(Some(1), |s| s.into_iter().product::<Option<i64>>());
+        let elements: Option<i64> = moved.iter().filter(|op| is_load(**op)).map(size).sum();
+        let moves = elements.is_some_and(|n| (1..=MOST_MOVED).contains(&n));
+        if moves {
+            moved.into_iter().rev().for_each(|op| op.move_before(first));
+        }
+        moves
     }
 
     /// Whether an operation and all inside it neither write memory that another kernel sees nor read what one may write.

@@ -78,11 +78,45 @@ module attributes {gpu.container_module} {
       memref.store %all, %x[%t] : memref<32xf32>
       gpu.return
     }
+    // None where others stand before the wait already, since its template chose, and none that are many.
+    // CHECK-LABEL: gpu.func @chosen
+    // CHECK:         memref.load %arg0
+    // CHECK-NEXT:    nvvm.griddepcontrol{{ +}}wait
+    // CHECK-NEXT:    memref.load %arg1
+    // CHECK-NEXT:    memref.load %arg0
+    gpu.func @chosen(%w: memref<32xf32>, %x: memref<32xf32>) kernel {
+      %t = gpu.thread_id x
+      %c1 = arith.constant 1 : index
+      %a = memref.load %w[%t] : memref<32xf32>
+      %b = memref.load %x[%t] : memref<32xf32>
+      %c = memref.load %w[%c1] : memref<32xf32>
+      %ab = arith.addf %a, %b : f32
+      %abc = arith.addf %ab, %c : f32
+      memref.store %abc, %x[%t] : memref<32xf32>
+      gpu.return
+    }
+    // CHECK-LABEL: gpu.func @many
+    // CHECK:         nvvm.griddepcontrol{{ +}}wait
+    // CHECK-NEXT:    memref.load %arg1
+    // CHECK-NEXT:    memref.load %arg0
+    // CHECK-NEXT:    vector.load %arg0
+    gpu.func @many(%w: memref<32xf32>, %x: memref<32xf32>) kernel {
+      %t = gpu.thread_id x
+      %c0 = arith.constant 0 : index
+      %b = memref.load %x[%t] : memref<32xf32>
+      %a = memref.load %w[%t] : memref<32xf32>
+      %c = vector.load %w[%c0] : memref<32xf32>, vector<16xf32>
+      %sum = vector.reduction <add>, %c : vector<16xf32> into f32
+      %ab = arith.addf %a, %b : f32
+      %abc = arith.addf %ab, %sum : f32
+      memref.store %abc, %x[%t] : memref<32xf32>
+      gpu.return
+    }
     // None of memory that this kernel writes, that others write or that the caller lets the function write.
-    // CHECK-LABEL: gpu.func @own
+    // CHECK-LABEL: gpu.func @written
     // CHECK:         nvvm.griddepcontrol{{ +}}wait
     // CHECK-COUNT-3: memref.load
-    gpu.func @own(%x: memref<32xf32>, %state: memref<32xf32>) kernel {
+    gpu.func @written(%x: memref<32xf32>, %state: memref<32xf32>) kernel {
       %t = gpu.thread_id x
       %c1 = arith.constant 1 : index
       %a = memref.load %x[%t] : memref<32xf32>
@@ -225,7 +259,9 @@ module attributes {gpu.container_module} {
     gpu.launch_func @kernels::@scale blocks in (%c1, %c1, %c1) threads in (%c32, %c1, %c1) args(%w : memref<32xf32>, %x : memref<32xf32>)
     %true = arith.constant true
     gpu.launch_func @kernels::@further blocks in (%c1, %c1, %c1) threads in (%c32, %c1, %c1) args(%w : memref<32xf32>, %x : memref<32xf32>, %true : i1)
-    gpu.launch_func @kernels::@own blocks in (%c1, %c1, %c1) threads in (%c32, %c1, %c1) args(%y : memref<32xf32>, %state : memref<32xf32>)
+    gpu.launch_func @kernels::@chosen blocks in (%c1, %c1, %c1) threads in (%c32, %c1, %c1) args(%w : memref<32xf32>, %x : memref<32xf32>)
+    gpu.launch_func @kernels::@many blocks in (%c1, %c1, %c1) threads in (%c32, %c1, %c1) args(%w : memref<32xf32>, %x : memref<32xf32>)
+    gpu.launch_func @kernels::@written blocks in (%c1, %c1, %c1) threads in (%c32, %c1, %c1) args(%y : memref<32xf32>, %state : memref<32xf32>)
     gpu.launch_func @kernels::@mixed blocks in (%c1, %c1, %c1) threads in (%c32, %c1, %c1) args(%w : memref<32xf32>, %y : memref<32xf32>)
     gpu.launch_func @kernels::@mixed blocks in (%c1, %c1, %c1) threads in (%c32, %c1, %c1) args(%x : memref<32xf32>, %y : memref<32xf32>)
     gpu.launch_func @kernels::@until blocks in (%c1, %c1, %c1) threads in (%c32, %c1, %c1) args(%state : memref<32xf32>, %y : memref<32xf32>)
