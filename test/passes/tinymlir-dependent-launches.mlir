@@ -112,15 +112,15 @@ module attributes {gpu.container_module} {
       memref.store %abc, %x[%t] : memref<32xf32>
       gpu.return
     }
-    // None of memory that this kernel writes, that others write or that the caller lets the function write.
+    // None of memory that this kernel writes, or another one before it.
     // CHECK-LABEL: gpu.func @written
     // CHECK:         nvvm.griddepcontrol{{ +}}wait
     // CHECK-COUNT-3: memref.load
-    gpu.func @written(%x: memref<32xf32>, %state: memref<32xf32>) kernel {
+    gpu.func @written(%x: memref<32xf32>, %other: memref<32xf32>) kernel {
       %t = gpu.thread_id x
       %c1 = arith.constant 1 : index
       %a = memref.load %x[%t] : memref<32xf32>
-      %b = memref.load %state[%c1] : memref<32xf32>
+      %b = memref.load %other[%c1] : memref<32xf32>
       %c = memref.load %x[%c1] : memref<32xf32>
       %ab = arith.addf %a, %b : f32
       %abc = arith.addf %ab, %c : f32
@@ -261,7 +261,7 @@ module attributes {gpu.container_module} {
     gpu.launch_func @kernels::@further blocks in (%c1, %c1, %c1) threads in (%c32, %c1, %c1) args(%w : memref<32xf32>, %x : memref<32xf32>, %true : i1)
     gpu.launch_func @kernels::@chosen blocks in (%c1, %c1, %c1) threads in (%c32, %c1, %c1) args(%w : memref<32xf32>, %x : memref<32xf32>)
     gpu.launch_func @kernels::@many blocks in (%c1, %c1, %c1) threads in (%c32, %c1, %c1) args(%w : memref<32xf32>, %x : memref<32xf32>)
-    gpu.launch_func @kernels::@written blocks in (%c1, %c1, %c1) threads in (%c32, %c1, %c1) args(%y : memref<32xf32>, %state : memref<32xf32>)
+    gpu.launch_func @kernels::@written blocks in (%c1, %c1, %c1) threads in (%c32, %c1, %c1) args(%y : memref<32xf32>, %x : memref<32xf32>)
     gpu.launch_func @kernels::@mixed blocks in (%c1, %c1, %c1) threads in (%c32, %c1, %c1) args(%w : memref<32xf32>, %y : memref<32xf32>)
     gpu.launch_func @kernels::@mixed blocks in (%c1, %c1, %c1) threads in (%c32, %c1, %c1) args(%x : memref<32xf32>, %y : memref<32xf32>)
     gpu.launch_func @kernels::@until blocks in (%c1, %c1, %c1) threads in (%c32, %c1, %c1) args(%state : memref<32xf32>, %y : memref<32xf32>)
