@@ -194,9 +194,10 @@ impl AttentionProduct {
         parameters.extend(operands.iter().map(|(_, name, o, _)| (*name, fixed(o))));
         parameters.push(("!extra", extra_type.clone()));
         parameters.push(("#atomic", view.is_none().to_string()));
-        // An argument may be constant until the kernel ends; what another kernel makes is not.
+        // An argument may be constant until the kernel ends; what another kernel makes is not. Beside kernels that leave parts it costs more than
+        // it gains (docs/gpu.md).
         let early = extra.is_none_or(|x| source(x).block_argument().is_some());
-        parameters.push(("#prefetches", early.to_string()));
+        parameters.push(("#prefetches", (early && view.is_none()).to_string()));
         parameters.push(("!b_view", b_type.clone()));
         parameters.push(("!b_global", b_type.replace(", offset: ?>>", ", offset: ?>, #gpu.address_space<global>>")));
         parameters.extend(narrow::parameters(&b_element, Layout::AlongN, Kind::Skinny, k));
