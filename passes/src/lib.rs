@@ -48,6 +48,7 @@ mod subgroups;
 pub mod template;
 pub mod threads;
 mod tosa;
+mod turns;
 mod view_checks;
 
 pub use ir::{

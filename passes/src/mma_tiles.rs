@@ -1,11 +1,7 @@
 //! The tiles of `templates/matmul_mma.mlir`, and which of them suits a product: the part of the selection table for products of
 //! f16 and bf16 on tensor cores without warpgroups.
 
-use crate::{
-    schedule::{multiprocessors, template},
-    template::Template,
-    warpgroup_tiles::SUM_BYTES,
-};
+use crate::{schedule::template, template::Template, turns::multiprocessors, warpgroup_tiles::SUM_BYTES};
 
 /// Any product of f16 or bf16 on tensor cores from sm_80 on.
 pub const MMA: Template = template!("matmul_mma.mlir");

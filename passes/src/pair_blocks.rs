@@ -1,7 +1,7 @@
 //! How `templates/matmul_pair.mlir` divides two products of one row: the elements of the row between that a block makes, and how
 //! its threads share the rows of both matrices.
 
-use crate::schedule::multiprocessors;
+use crate::turns::multiprocessors;
 
 /// How a kernel for a pair divides its work.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -24,7 +24,8 @@ use crate::{
     product_pairs::Pair,
     products::{self, Work},
     prologue, row_copies, row_tile, scatter,
-    schedule::{Kind, Layout, PRODUCTS, Precision, Product, Reductions, chip_number, multiprocessors, splits, tail},
+    schedule::{Kind, Layout, PRODUCTS, Precision, Product, Reductions, chip_number},
+    turns::{multiprocessors, splits, tail},
     warpgroups::{self, Cores},
     zeroed::Zeroed,
 };

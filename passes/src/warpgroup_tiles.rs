@@ -2,8 +2,9 @@
 //! warpgroups of sm_90a.
 
 use crate::{
-    schedule::{Kind, TF32, splits, template},
+    schedule::{Kind, TF32, template},
     template::Template,
+    turns::splits,
 };
 
 /// Any product on the warpgroups of sm_90a.
