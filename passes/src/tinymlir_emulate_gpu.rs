@@ -366,7 +366,9 @@ mod tests {
     fn what_is_refused_stays_as_it_was() {
         let context = crate::context();
         let kernel = |name: &str, body: &str| {
-            format!("gpu.module @{name} {{ llvm.func @f() attributes {{gpu.kernel, nvvm.kernel}} {{ {body} llvm.return }} }}\n")
+            format!(
+                "gpu.module @{name} {{ llvm.func @f() attributes {{gpu.kernel, nvvm.kernel}} {{ {body} llvm.return }} }}\n"
+            )
         };
         let launch = |name: &str| {
             format!("gpu.launch_func @{name}::@f blocks in (%one, %one, %one) threads in (%one, %one, %one) : i64\n")
@@ -380,8 +382,7 @@ mod tests {
         );
         let mut module = crate::parse(&context, text.as_bytes(), "-").unwrap();
         let before = module.to_string();
-        let message =
-            crate::run_pipeline(&context, &mut module, "builtin.module(tinymlir-emulate-gpu)").unwrap_err();
+        let message = crate::run_pipeline(&context, &mut module, "builtin.module(tinymlir-emulate-gpu)").unwrap_err();
         assert!(message.contains("inline assembly needs a card"), "{message}");
         assert!(module.op().verify());
         assert_eq!(module.to_string(), before);
