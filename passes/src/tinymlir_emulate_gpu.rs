@@ -65,10 +65,7 @@ fn run(cx: &PassCx, module: Op) -> PassResult {
     let result = emulate(cx, module);
     if result.is_err() {
         // A module of which some kernels and launches are rewritten is of no use.
-        module.body().into_iter().for_each(Op::erase);
-        for op in before.body() {
-            module.append_clone(op);
-        }
+        module.take_body(before);
     }
     before.destroy();
     result
@@ -380,11 +377,20 @@ mod tests {
             launch("good"),
             launch("bad"),
         );
-        let mut module = crate::parse(&context, text.as_bytes(), "-").unwrap();
-        let before = module.to_string();
-        let message = crate::run_pipeline(&context, &mut module, "builtin.module(tinymlir-emulate-gpu)").unwrap_err();
-        assert!(message.contains("inline assembly needs a card"), "{message}");
-        assert!(module.op().verify());
-        assert_eq!(module.to_string(), before);
+        // Outside of a function values may stand behind their uses.
+        let outside = format!(
+            "module attributes {{gpu.container_module}} {{\n{}{}%one = llvm.mlir.constant(1 : i64) : i64\n}}",
+            kernel("good", "nvvm.barrier0"),
+            launch("good"),
+        );
+        for (text, why) in [(text, "inline assembly needs a card"), (outside, "is outside of a function")] {
+            let mut module = crate::parse(&context, text.as_bytes(), "-").unwrap();
+            let before = module.to_string();
+            let message =
+                crate::run_pipeline(&context, &mut module, "builtin.module(tinymlir-emulate-gpu)").unwrap_err();
+            assert!(message.contains(why), "{message}");
+            assert!(module.op().verify());
+            assert_eq!(module.to_string(), before);
+        }
     }
 }

@@ -173,7 +173,10 @@ fn moves_up(launch: Op, before: Op) -> bool {
     fn moves(value: Value, before: Op) -> bool {
         let Some(def) = value.def().filter(|d| d.block() == before.block()) else { return true };
         let there = std::iter::successors(def.next(), |op| op.next()).any(|op| op == before);
-        there || leaves_memory_alone(def) && def.num_regions() == 0 && def.operands().into_iter().all(|v| moves(v, before))
+        there
+            || leaves_memory_alone(def)
+                && def.num_regions() == 0
+                && def.operands().into_iter().all(|v| moves(v, before))
     }
     launch.operands().into_iter().all(|v| moves(v, before))
 }
@@ -188,7 +191,9 @@ fn touched(module: Op, op: Op) -> Option<Vec<(Value, bool)>> {
     let parameters = kernel.blocks(0).first()?.arguments();
     let elsewhere = kernel.walk().into_iter().any(|inner| match inner.name().as_str() {
         "llvm.inttoptr" => !is_of_buffer(inner.operand(0)),
-        name => ["memref.get_global", "llvm.mlir.addressof", "llvm.inline_asm"].contains(&name) || name.ends_with(".call"),
+        name => {
+            ["memref.get_global", "llvm.mlir.addressof", "llvm.inline_asm"].contains(&name) || name.ends_with(".call")
+        }
     });
     let operands = arguments(op, kernel);
     let is_address = |v: &Value| v.ty().to_string().contains("ptr");
@@ -210,9 +215,8 @@ fn is_of_buffer(address: Value) -> bool {
 /// Whether two operations may be exchanged: neither writes what the other touches.
 fn independent(module: Op, one: Op, other: Op) -> bool {
     let (Some(one), Some(other)) = (touched(module, one), touched(module, other)) else { return false };
-    one.iter().all(|(a, writes)| {
-        other.iter().all(|(b, also)| !(*writes || *also) || !may_alias(*a, *b) || are_apart(*a, *b))
-    })
+    one.iter()
+        .all(|(a, writes)| other.iter().all(|(b, also)| !(*writes || *also) || !may_alias(*a, *b) || are_apart(*a, *b)))
 }
 
 /// Whether two views of one buffer have no element in common, by their static first and last ones.
@@ -236,8 +240,10 @@ fn are_apart(a: Value, b: Value) -> bool {
 /// Puts one launch in the place of two: of the second where nothing between touches what the first does, else of the first.
 fn join(cx: &PassCx, module: Op, first: Small, second: Small) -> PassResult {
     let (one, other) = (first.launch, second.launch);
-    let way: Vec<Op> =
-        std::iter::successors(one.next(), |op| op.next()).take_while(|op| *op != other).filter(|op| !leaves_memory_alone(*op)).collect();
+    let way: Vec<Op> = std::iter::successors(one.next(), |op| op.next())
+        .take_while(|op| *op != other)
+        .filter(|op| !leaves_memory_alone(*op))
+        .collect();
     let down = way.iter().all(|o| independent(module, *o, one));
     let at = if down { other } else { one };
     let holder = first.kernel.parent().ok_or(Failed)?;
@@ -249,11 +255,8 @@ fn join(cx: &PassCx, module: Op, first: Small, second: Small) -> PassResult {
     }
     // The kernel that waits keeps its workgroup memory.
     let (host, guest) = if second.waits { (&second, &first) } else { (&first, &second) };
-    let ordered = if second.waits {
-        [arguments(other, second.kernel), arguments(one, first.kernel)].concat()
-    } else {
-        values
-    };
+    let ordered =
+        if second.waits { [arguments(other, second.kernel), arguments(one, first.kernel)].concat() } else { values };
     let kernel = cx.check(other, kernel(host, guest, &name))?;
     let threads = host.threads.max(guest.threads);
     let blocks = host.blocks + guest.blocks;

@@ -45,8 +45,7 @@ fn run(cx: &PassCx, module: Op) -> PassResult {
     let mut search = Search { cx, script: found, file: Scratch(file), current: module.copy(), boring: HashSet::new() };
     let result = search.whole(module);
     if result.is_ok() {
-        module.body().into_iter().rev().for_each(Op::erase);
-        search.current.body().iter().for_each(|op| _ = module.append_clone(*op));
+        module.take_body(search.current);
     }
     search.current.destroy();
     result

@@ -290,7 +290,12 @@ impl Op {
     pub fn lookup(self, symbol: &str) -> Option<Op> {
         self.body().into_iter().find(|op| op.symbol().as_deref() == Some(symbol))
     }
-    /// Appends a copy of `op` to this module's body.
+    /// Puts the body of `from` in the place of this operation's; `from` is left without one, to be destroyed.
+    pub fn take_body(self, from: Op) {
+        // SAFETY: both have a region, whose blocks change hands.
+        unsafe { mlirRegionTakeBody(mlirOperationGetRegion(self.0, 0), mlirOperationGetRegion(from.0, 0)) }
+    }
+    /// Appends a copy of `op` to this module's body. What it refers to must be symbols: a value stays that of the other module.
     pub fn append_clone(self, op: Op) -> Op {
         let block = self.blocks(0)[0];
         // SAFETY: the block takes the copy over.
