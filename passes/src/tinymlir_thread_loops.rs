@@ -186,7 +186,11 @@ impl Shape {
         body += &"}\n".repeat(inner.len() + 1);
 
         let base = parallel.parent_named("func.func").and_then(|f| f.symbol()).unwrap_or_default();
-        let name = module.unique_symbol(&format!("{base}_threads"));
+        // As it can be written without quotes.
+        let plain = |c: char| if c.is_ascii_alphanumeric() || "_$.-".contains(c) { c } else { '_' };
+        let digit = if base.starts_with(|c: char| c.is_ascii_digit()) { "_" } else { "" };
+        let base: String = base.chars().map(plain).collect();
+        let name = module.unique_symbol(&format!("{digit}{base}_threads"));
         let shape = ParallelLoop {
             name: &name,
             parameters: &parameters,

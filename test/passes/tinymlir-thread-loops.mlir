@@ -63,6 +63,21 @@ func.func @calls() {
   return
 }
 
+// A name that wants quotes.
+// CHECK-LABEL: func.func @"7 models/v1.2"
+// CHECK:         call @_7_models_v1.2_threads(
+func.func @"7 models/v1.2"(%a: memref<1000000xf32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c1000000 = arith.constant 1000000 : index
+  scf.parallel (%i) = (%c0) to (%c1000000) step (%c1) {
+    %x = memref.load %a[%i] : memref<1000000xf32>
+    %e = math.exp %x : f32
+    memref.store %e, %a[%i] : memref<1000000xf32>
+  }
+  return
+}
+
 // CHECK-LABEL: func.func private @rows_threads(
 // CHECK:         %[[COUNT:.*]] = arith.index_cast {{.*}} : index to i64
 // CHECK:         call @tinymlirParallelFor({{.*}}, {{.*}}, %[[COUNT]], {{.*}})
