@@ -5,14 +5,14 @@
 //! where they are made. Nothing else sees what lies between.
 
 use crate::{
-    attention_steps::{Score, Step, exponential, last_writer, only_used_by, reduction},
+    attention_steps::{Score, Step, exponential, last_writer, reduction},
     contraction::Contraction,
     device::source,
     epilogue,
     host::Operand,
     ir::{Op, Value},
     matrices::Matrices,
-    memory::{between, erase_unread, may_alias, outputs, touches, writes},
+    memory::{between, erase_unread, may_alias, only_used_by, outputs, touches, writes},
 };
 
 /// The most elements of a head.

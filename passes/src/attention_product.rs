@@ -10,22 +10,21 @@
 
 use crate::{
     attention_match::{Chain, MOST_DEPTH},
-    attention_steps::{KeyMask, only_used_by},
+    attention_steps::KeyMask,
     contraction::Contraction,
-    device::{VIEWS, leaves_memory_alone, source},
+    device::source,
     host::{Operand, Text, Workspaces},
     ir::{Op, PassCx, PassResult, Value},
     kernels::{Instance, Kernels, set_whole_body},
     matrices::Matrices,
-    memory::{between, erase_unread, may_alias, writes},
+    memory::{between, erase_unread, only_used_by, users, writes},
     narrow, parts,
-    product_pairs::{only_adds, users},
     products::{self, Work},
     row_tile,
     rows::move_definition,
     schedule::{ATTENTION_ROW_PRODUCT as TEMPLATE, FIRST_WITH_CLUSTERS, Kind, Layout, Reductions},
     tinymlir_attention::dynamic_type,
-    zeroed::Zeroed,
+    zeroed::{Zeroed, can_be_added_to},
 };
 
 /// The blocks of a cluster, the lanes of a key, and the elements that a lane reads at once.
@@ -146,7 +145,9 @@ impl AttentionProduct {
         let work = Work { op, size, a, b, target, fill, epilogue, splits: heads, tail: None };
         let view = match reductions {
             Reductions::Atomic => {
-                can_be_added_to(&work, chain).then_some(())?;
+                let inputs: Vec<Value> =
+                    chain.read().chain([work.b.buffer]).chain(work.extras().map(|e| e.buffer)).collect();
+                can_be_added_to(&work, &[op], &inputs).then_some(())?;
                 None
             }
             Reductions::Ordered => {
@@ -160,7 +161,7 @@ impl AttentionProduct {
         let all_kept = chain.read().all(kept);
         let mask = chain.score.as_ref().and_then(|s| s.key_mask()).filter(|mask| {
             let since = between(mask.op, work.at());
-            since.is_some_and(|ops| ops.iter().all(|o| *o == op || Some(*o) == fill || !reaches(*o, mask.number)))
+            since.is_some_and(|ops| ops.iter().all(|o| *o == op || Some(*o) == fill || !writes(*o, mask.number)))
         });
         all_kept.then(|| AttentionProduct { chain: chain.clone(), work, view, division, mask })
     }
@@ -316,57 +317,10 @@ impl AttentionProduct {
     }
 }
 
-/// Whether heads can add to the result of a product: memory of its own that nothing touches before, and an operation after the product that
-/// does nothing but add to its sum.
-fn can_be_added_to(work: &Work, chain: &Chain) -> bool {
-    let result = source(work.target.buffer);
-    let Some(alloc) = result.def().filter(|d| d.is("memref.alloc") && d.operands().is_empty()) else { return false };
-    let members = [Some(work.op), work.fill, work.epilogue.as_ref().map(|e| e.op)];
-    // New memory is reached by its uses alone.
-    let earlier = work.op.block().map(|b| b.ops()).unwrap_or_default();
-    let earlier: Vec<Op> = earlier.into_iter().take_while(|o| *o != work.at()).collect();
-    let inside: Vec<Op> = earlier.iter().filter(|o| !members.contains(&Some(**o))).flat_map(|o| o.walk()).collect();
-    let untouched = users(result).iter().all(|user| !inside.contains(user));
-    let mut inputs = chain.read().chain([work.b.buffer]).chain(work.extras().map(|e| e.buffer));
-    work.fill.is_some()
-        && work.epilogue.as_ref().is_none_or(only_adds)
-        && work.target.group.0 == 1
-        && work.target.inner == (work.size[2], 1)
-        && alloc.block() == work.op.block()
-        && untouched
-        && inputs.all(|v| !may_alias(v, result))
-}
-
-/// Whether an operation, or one inside of it, may write a buffer.
-fn reaches(op: Op, buffer: Value) -> bool {
-    match op.num_regions() {
-        0 => writes(op, buffer),
-        // A loop's operations say themselves what they write.
-        _ if !op.is_linalg() => op.walk().into_iter().skip(1).any(|o| o.num_regions() == 0 && stores(o, buffer)),
-        _ => writes(op, buffer),
-    }
-}
-
-fn stores(op: Op, buffer: Value) -> bool {
-    let reads = ["memref.load", "memref.subview", "scf.forall.in_parallel", "scf.yield", "cf.assert"];
-    let alone = leaves_memory_alone(op) || reads.contains(&op.name().as_str());
-    !alone && writes(op, buffer)
-}
-
-/// The product among the uses of a buffer, through any view.
+/// The product among the users of a buffer, which it does not write.
 fn product_of(buffer: Value) -> Option<Op> {
-    let mut left = vec![buffer];
-    while let Some(value) = left.pop() {
-        for (user, _) in value.uses() {
-            if user.is_linalg() && Contraction::of(user).is_ok() && user.operand(2) != value {
-                return Some(user);
-            }
-            if VIEWS.contains(&user.name().as_str()) {
-                left.extend(user.results().into_iter().filter(|r| r.ty().is_memref()));
-            }
-        }
-    }
-    None
+    let reads = |op: &Op| source(op.operand(2)) != buffer;
+    users(buffer).into_iter().find(|op| op.is_linalg() && Contraction::of(*op).is_ok() && reads(op))
 }
 
 #[cfg(test)]

@@ -8,8 +8,7 @@ use crate::{
     ir::{Op, Value},
     kernels::set_body,
     key_rows::{constant, is_lowest},
-    memory::{between, outputs, writes},
-    product_pairs::users,
+    memory::{between, outputs, users, writes},
 };
 
 /// An elementwise operation that makes scores: the argument of its body that is the product, and the operand beside it.
@@ -356,22 +355,6 @@ pub fn last_writer(op: Op, buffer: Value) -> Option<Op> {
     let place = ops.iter().position(|o| *o == op)?;
     let writer = ops[..place].iter().rev().find(|o| writes(**o, buffer))?;
     (writer.is_linalg() && outputs(*writer).contains(&buffer)).then_some(*writer)
-}
-
-/// Whether the uses of a buffer, through any view, are these operations and its deallocation.
-pub fn only_used_by(buffer: Value, ops: &[Op]) -> bool {
-    let own = buffer.def().is_some_and(|d| d.is("memref.alloc"));
-    let mut left = vec![buffer];
-    while let Some(value) = left.pop() {
-        for (user, _) in value.uses() {
-            if user.results().len() == 1 && user.result(0).ty().is_memref() && source(user.result(0)) == buffer {
-                left.push(user.result(0));
-            } else if !user.is("memref.dealloc") && !ops.contains(&user) {
-                return false;
-            }
-        }
-    }
-    own
 }
 
 /// The condition, where scores are minus infinity wherever the column's index is greater than the row's, that it is not.

@@ -13,6 +13,27 @@ pub fn may_alias(a: Value, b: Value) -> bool {
     a == b || !((own(a) || entry(a)) && (own(b) || entry(b)))
 }
 
+/// The operations that use a buffer through any view; the views are not among them.
+pub fn users(buffer: Value) -> Vec<Op> {
+    let (mut users, mut left) = (vec![], vec![buffer]);
+    while let Some(value) = left.pop() {
+        for (user, _) in value.uses() {
+            match user.results()[..] {
+                [view] if view.ty().is_memref() && source(view) == source(buffer) => left.push(view),
+                _ => users.push(user),
+            }
+        }
+    }
+    users
+}
+
+/// Whether a buffer is the function's own, and nothing but these operations and what frees it uses it.
+pub fn only_used_by(buffer: Value, ops: &[Op]) -> bool {
+    let root = source(buffer);
+    let own = root.def().is_some_and(|d| d.is("memref.alloc"));
+    own && users(root).iter().all(|user| user.is("memref.dealloc") || ops.contains(user))
+}
+
 /// Whether an operation may read or write the buffer.
 pub fn touches(op: Op, buffer: Value) -> bool {
     let named = op.operands().into_iter().filter(|v| v.ty().is_memref() || v.ty().is_unranked_memref());
@@ -20,6 +41,9 @@ pub fn touches(op: Op, buffer: Value) -> bool {
     let follows = op.is_linalg() || op.attr("tinymlir.writes").is_some() || access.contains(&op.name().as_str());
     if leaves_memory_alone(op) {
         return false;
+    }
+    if let Some(inside) = inside(op) {
+        return inside.into_iter().any(|o| touches(o, buffer));
     }
     // What a linalg operation reads beside its operands stands in its body.
     let inner = op.walk().into_iter().skip(1).flat_map(|o| o.operands()).filter(|v| v.ty().is_memref());
@@ -41,8 +65,19 @@ pub fn writes(op: Op, buffer: Value) -> bool {
             places.into_iter().flatten().any(|i| op.operands().get(i as usize).is_some_and(|v| may_alias(*v, buffer)))
         }
         "memref.load" => false,
-        _ => touches(op, buffer),
+        _ => match inside(op) {
+            Some(inside) => inside.into_iter().any(|o| writes(o, buffer)),
+            None => touches(op, buffer),
+        },
     }
+}
+
+/// The operations in the regions of structured control flow that no buffer goes through: it does what they do.
+fn inside(op: Op) -> Option<Vec<Op>> {
+    let passes =
+        op.operands().into_iter().chain(op.results()).any(|v| v.ty().is_memref() || v.ty().is_unranked_memref());
+    let plain = op.name().starts_with("scf.") && !passes;
+    plain.then(|| (0..op.num_regions()).flat_map(|i| op.blocks(i)).flat_map(|b| b.ops()).collect())
 }
 
 /// The operations between two of the same block, both excluded; `None` where `first` does not come before `last` in it.

@@ -14,30 +14,15 @@ use crate::{
     ir::{Op, PassCx, PassResult, Value},
     kernels::{Instance, Kernels, set_whole_body},
     matrices::Matrices,
-    memory::{between, erase_unread, may_alias, touches, writes},
+    memory::{between, erase_unread, only_used_by, users, writes},
     narrow,
     pair_blocks::{Blocks, element_bytes},
     products::{self, Work},
     prologue::{self, Prologue},
     row_text,
-    rows::is_read_elsewhere,
     schedule::PAIR,
-    zeroed::Zeroed,
+    zeroed::{Zeroed, can_be_added_to},
 };
-
-/// The operations that use a buffer through any view.
-pub fn users(buffer: Value) -> Vec<Op> {
-    let (mut users, mut left) = (vec![], vec![buffer]);
-    while let Some(value) = left.pop() {
-        for (user, _) in value.uses() {
-            match user.results()[..] {
-                [view] if view.ty().is_memref() && source(view) == source(buffer) => left.push(view),
-                _ => users.push(user),
-            }
-        }
-    }
-    users
-}
 
 /// The product of one row of f32 by a matrix of which 16 bytes can be read at once, and the matrix's element type: with the fill before
 /// it, and the operation after it where a template takes it.
@@ -55,21 +40,6 @@ fn one_row(op: Op, contraction: &Contraction) -> Option<(Work, String)> {
         && b.reads_groups([1, k, n], pieces)
         && fill.is_some();
     fits.then_some((Work { op, size, a, b, target, fill, epilogue, splits: 1, tail: None }, b_element))
-}
-
-/// Whether an operation does nothing with a product's element but add to it.
-pub fn only_adds(epilogue: &Epilogue) -> bool {
-    let mut value = epilogue.sum;
-    loop {
-        let [(user, _)] = value.uses()[..] else { return false };
-        if user.is("linalg.yield") {
-            return true;
-        }
-        if !user.is("arith.addf") {
-            return false;
-        }
-        value = user.result(0);
-    }
 }
 
 /// A pair.
@@ -92,25 +62,19 @@ impl Pair {
         let (second, second_element) = one_row(second, &Contraction::of(second).ok()?)?;
         let [_, _, units, depth] = first.size;
         let [_, _, columns, second_depth] = second.size;
-        let own = |v: Value| source(v).def().is_some_and(|d| d.is("memref.alloc") && d.operands().is_empty());
-        let stored = |work: &Work| work.target.group.0 == 1 && work.target.inner == (work.size[2], 1);
         let chained = element == second_element
             && units == second_depth
-            && stored(&first)
-            && stored(&second)
+            && (first.target.group.0, first.target.inner) == (1, (units, 1))
             && second.a.strides[2] == 1
             && second.a.offset == first.target.offset
             && source(second.a.buffer) == row
-            && own(first.target.buffer)
-            && own(second.target.buffer)
-            && second.epilogue.as_ref().is_none_or(only_adds)
             && chip >= PAIR.chip;
         let members: Vec<Op> = [&first, &second]
             .into_iter()
             .flat_map(|w| [Some(w.op), w.fill, w.epilogue.as_ref().map(|e| e.op)])
             .flatten()
             .collect();
-        if !chained || is_read_elsewhere(first.target.buffer, &members) {
+        if !chained || !only_used_by(first.target.buffer, &members) {
             return None;
         }
         // All is computed where the second product is: until then nothing writes what the first one reads.
@@ -123,14 +87,8 @@ impl Pair {
         let mut inputs = vec![second.b.buffer];
         inputs.extend(second.extras().map(|e| e.buffer));
         inputs.extend(&reads);
-        // Zeroed where the block starts, and added to by blocks while others read.
-        let result = source(second.target.buffer);
-        let block = second.op.block()?;
-        let earlier: Vec<Op> = block.ops().into_iter().take_while(|o| *o != second.at()).collect();
-        let kept = way.iter().all(|o| reads.iter().all(|v| !writes(*o, *v)))
-            && inputs.into_iter().all(|v| !may_alias(v, result))
-            && result.def()?.block() == Some(block)
-            && earlier.iter().all(|o| members.contains(o) || !touches(*o, result));
+        let kept =
+            way.iter().all(|o| reads.iter().all(|v| !writes(*o, *v))) && can_be_added_to(&second, &members, &inputs);
         let bytes = element_bytes(&element);
         let blocks = Blocks::of(bytes, [depth, units, columns], chip).filter(|_| kept)?;
         Some(Pair { first, second, prologue, element, blocks })

@@ -5,9 +5,9 @@
 
 use crate::{
     ir::{AffineMap, Op, Value},
-    memory::is_aligned,
+    memory::{is_aligned, only_used_by},
     row_tile::{Tile, bytes, element, zero},
-    rows::{Group, Kind, Member, is_read_elsewhere},
+    rows::{Group, Kind, Member},
 };
 use std::collections::HashMap;
 
@@ -337,7 +337,7 @@ impl<'a> Writer<'a> {
                 continue;
             }
             done.push(out);
-            if !is_read_elsewhere(out, &members) {
+            if only_used_by(out, &members) {
                 continue;
             }
             self.store(member);

@@ -5,7 +5,7 @@
 //! intermediate values stay in registers.
 
 use crate::{
-    device::{leaves_memory_alone, source},
+    device::leaves_memory_alone,
     epilogue::fill_before,
     ir::{AffineMap, Op, Value},
     memory::{may_alias, outputs, touches, writes},
@@ -328,23 +328,4 @@ pub fn move_definition(value: Value, before: Op) {
     }
     def.operands().into_iter().for_each(|v| move_definition(v, before));
     def.move_before(before);
-}
-
-/// Whether anything but these operations reads a buffer, or it is not the function's own.
-pub fn is_read_elsewhere(buffer: Value, members: &[Op]) -> bool {
-    let root = source(buffer);
-    if root.def().is_none_or(|d| !d.is("memref.alloc")) {
-        return true;
-    }
-    let mut left = vec![root];
-    while let Some(value) = left.pop() {
-        for (user, _) in value.uses() {
-            if user.results().len() == 1 && source(user.result(0)) == root {
-                left.push(user.result(0));
-            } else if !user.is("memref.dealloc") && !members.contains(&user) {
-                return true;
-            }
-        }
-    }
-    false
 }

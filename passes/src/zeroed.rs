@@ -1,7 +1,13 @@
 //! Buffers that kernels add to by atomic operations: zero where their block begins, all of a block's by one operation, which
 //! becomes one kernel.
 
-use crate::ir::{Block, Op, Value};
+use crate::{
+    device::source,
+    epilogue::Epilogue,
+    ir::{Block, Op, Value},
+    memory::{may_alias, users},
+    products::Work,
+};
 
 /// The buffers, each a `memref.alloc` of its block that nothing touches before the kernel that adds to it.
 #[derive(Default)]
@@ -48,6 +54,40 @@ impl Zeroed {
             }
         }
         Ok(())
+    }
+}
+
+/// Whether blocks that read `inputs` can add to the result of a product instead of storing it: dense memory of the product's block that
+/// nothing but the product and `members` touches before, and an operation after the product that does nothing but add to its sum.
+pub fn can_be_added_to(work: &Work, members: &[Op], inputs: &[Value]) -> bool {
+    let result = source(work.target.buffer);
+    let Some(alloc) = result.def().filter(|d| d.is("memref.alloc") && d.operands().is_empty()) else { return false };
+    let own = [Some(work.op), work.fill, work.epilogue.as_ref().map(|e| e.op)];
+    let before = work.op.block().map(|b| b.ops()).unwrap_or_default().into_iter().take_while(|o| *o != work.at());
+    let others = before.filter(|o| !own.contains(&Some(*o)) && !members.contains(o));
+    // New memory is reached by its uses alone.
+    let users = users(result);
+    work.fill.is_some()
+        && work.epilogue.as_ref().is_none_or(only_adds)
+        && work.target.group.0 == 1
+        && work.target.inner == (work.size[2], 1)
+        && alloc.block() == work.op.block()
+        && others.flat_map(|o| o.walk()).all(|o| !users.contains(&o))
+        && inputs.iter().all(|v| !may_alias(*v, result))
+}
+
+/// Whether an operation does nothing with a product's element but add to it.
+fn only_adds(epilogue: &Epilogue) -> bool {
+    let mut value = epilogue.sum;
+    loop {
+        let [(user, _)] = value.uses()[..] else { return false };
+        if user.is("linalg.yield") {
+            return true;
+        }
+        if !user.is("arith.addf") {
+            return false;
+        }
+        value = user.result(0);
     }
 }
 
