@@ -18,7 +18,7 @@ use tinymlir_runtime::cuda;
 mod options;
 
 pub use options::{Memory, Options, Schedule, Stage, Target};
-pub use tinymlir_passes::schedule::{Precision, Reductions};
+pub use tinymlir_passes::choice::{Precision, Reductions};
 
 /// Text or bytecode of a module, and what messages call it.
 #[derive(Clone, Copy)]

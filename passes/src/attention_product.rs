@@ -11,6 +11,7 @@
 use crate::{
     attention_match::{Chain, MOST_DEPTH},
     attention_steps::KeyMask,
+    choice::Reductions,
     contraction::Contraction,
     device::source,
     host::{Operand, Text, Workspaces},
@@ -22,8 +23,9 @@ use crate::{
     products::{self, Work},
     row_tile,
     rows::move_definition,
-    schedule::{ATTENTION_ROW_PRODUCT as TEMPLATE, FIRST_WITH_CLUSTERS, Kind, Layout, Reductions},
+    schedule::{ATTENTION_ROW_PRODUCT as TEMPLATE, FIRST_WITH_CLUSTERS, Kind, Layout},
     tinymlir_attention::dynamic_type,
+    turns::ceildiv,
     zeroed::{Zeroed, can_be_added_to},
 };
 
@@ -56,15 +58,20 @@ impl Division {
         if n % (CLUSTER * FOUR) != 0 || depth > MOST_DEPTH {
             return None;
         }
-        let up = |a: i64, b: i64| (a + b - 1) / b;
         let columns = n / CLUSTER;
         let groups = |threads: i64| (1..=threads / (columns / FOUR)).rev().find(|groups| depth % groups == 0);
         let choices = (256..=512).step_by(32).filter_map(|threads| Some((threads, groups(threads)?)));
         let (threads, b_groups) = choices.min_by_key(|(threads, groups)| (depth / groups, *threads))?;
-        let keys_each = up(keys, CLUSTER * threads / LANES);
-        let turns = up(keys_each, MOST_AT_ONCE);
-        let division =
-            Division { threads, at_once: up(keys_each, turns), turns, columns, b_groups, b_each: depth / b_groups };
+        let keys_each = ceildiv(keys, CLUSTER * threads / LANES);
+        let turns = ceildiv(keys_each, MOST_AT_ONCE);
+        let division = Division {
+            threads,
+            at_once: ceildiv(keys_each, turns),
+            turns,
+            columns,
+            b_groups,
+            b_each: depth / b_groups,
+        };
         // The last threads store a column each.
         (division.b_each <= MOST_ROWS && columns <= threads).then_some(division)
     }

@@ -1,6 +1,6 @@
 //! How `templates/matmul_skinny.mlir` divides a product of few rows: the columns of a block, and what its threads read at once.
 
-use crate::schedule::SKINNY_THREADS;
+use crate::{schedule::SKINNY_THREADS, turns::ceildiv};
 
 /// The blocks of a product of few rows by K x N.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -18,8 +18,7 @@ impl FewRows {
     /// As many bytes are read at once for every type where K has them, and so many rows that K is a multiple of the step, if
     /// there is such a number.
     pub fn of(element: &str, [batches, m, n, k]: [i64; 4], multiprocessors: i64) -> FewRows {
-        let up = |a: i64, b: i64| (a + b - 1) / b;
-        let columns = if element == "f32" && m <= 4 && batches * up(n, 8) <= multiprocessors { 8 } else { 16 };
+        let columns = if element == "f32" && m <= 4 && batches * ceildiv(n, 8) <= multiprocessors { 8 } else { 16 };
         let few = FewRows { columns, at_once: 1 };
         if element == "f32" && columns == 16 {
             return FewRows { at_once: 6, ..few };
@@ -27,8 +26,8 @@ impl FewRows {
         // With half the columns all of K is to be on its way before the kernel's predecessor ends.
         let (least, most) = (8, 12);
         let exact = (least..=most).rev().find(|at_once| k % (few.groups() * at_once) == 0);
-        let rows = up(k, few.groups());
-        FewRows { at_once: exact.unwrap_or(up(rows, up(rows, most))), ..few }
+        let rows = ceildiv(k, few.groups());
+        FewRows { at_once: exact.unwrap_or(ceildiv(rows, ceildiv(rows, most))), ..few }
     }
 
     /// How many threads together read a row of a block's columns, four elements each.

@@ -14,6 +14,7 @@ mod captures;
 pub mod device;
 mod dialects;
 pub use dialects::EVERY as EVERY_DIALECT;
+pub mod choice;
 #[cfg(test)]
 mod docs;
 mod emulation;

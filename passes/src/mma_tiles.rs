@@ -1,7 +1,12 @@
 //! The tiles of `templates/matmul_mma.mlir`, and which of them suits a product: the part of the selection table for products of
 //! f16 and bf16 on tensor cores without warpgroups.
 
-use crate::{schedule::template, template::Template, turns::multiprocessors, warpgroup_tiles::SUM_BYTES};
+use crate::{
+    schedule::template,
+    template::Template,
+    turns::{ceildiv, multiprocessors},
+    warpgroup_tiles::SUM_BYTES,
+};
 
 /// Any product of f16 or bf16 on tensor cores from sm_80 on.
 pub const MMA: Template = template!("matmul_mma.mlir");
@@ -175,12 +180,11 @@ pub fn mma(chip: u32, sum: Option<f64>, [batches, m, n, k]: [i64; 4]) -> (Mma, i
     // Tensor cores before sm_90 are slower than the tiles are on an H200.
     let (share, l2_bytes) = if chip >= 90 { (1.0, 70e9) } else { (0.65, 35e9) };
     let processors = multiprocessors(chip);
-    let up = |a: i64, b: i64| (a + b - 1) / b;
     let time = |tile: &Mma, splits: i64| {
         let (rows, columns) = tile.tile();
-        let tiles = batches * up(m, rows) * up(n, columns) * splits;
-        let chunk = up(up(k, splits), 64) * 64;
-        let (each, waves) = (up(tiles, processors), up(tiles, processors * tile.blocks));
+        let tiles = batches * ceildiv(m, rows) * ceildiv(n, columns) * splits;
+        let chunk = ceildiv(ceildiv(k, splits), 64) * 64;
+        let (each, waves) = (ceildiv(tiles, processors), ceildiv(tiles, processors * tile.blocks));
         // Four warps alone leave a multiprocessor waiting.
         let alone = if each == 1 && tile.threads() < 256 { 0.85 } else { 1.0 };
         let multiply = (2 * rows * columns * chunk) as f64 / (tile.rate * share * alone);

@@ -6,19 +6,12 @@
 
 use crate::{
     ir::Op,
+    row_tile::bytes,
     schedule::{Kind, Layout},
 };
 
 /// The elements that B may have.
 pub const ELEMENTS: &[&str] = &["f32", "bf16", "f16", "i8"];
-
-fn bytes(element: &str) -> i64 {
-    match element {
-        "f32" => 4,
-        "i8" => 1,
-        _ => 2,
-    }
-}
 
 /// How many neighbouring elements of B a template reads at once: offsets and strides are multiples of it.
 pub fn group(element: &str, layout: Layout, kind: Kind) -> i64 {

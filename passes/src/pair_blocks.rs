@@ -1,7 +1,10 @@
 //! How `templates/matmul_pair.mlir` divides two products of one row: the elements of the row between that a block makes, and how
 //! its threads share the rows of both matrices.
 
-use crate::turns::multiprocessors;
+use crate::{
+    row_tile::bytes,
+    turns::{ceildiv, multiprocessors},
+};
 
 /// How a kernel for a pair divides its work.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -41,7 +44,7 @@ impl Blocks {
                 && b.takes_units(bytes, columns) * b.sweeps(bytes, columns) <= MOST_PIECES
                 && b.registers(bytes, depth, columns) <= REGISTERS / b.threads() / REGISTER_STEP * REGISTER_STEP
         };
-        let load = |b: &Blocks| up(units / b.units, multiprocessors(chip)) * b.units;
+        let load = |b: &Blocks| ceildiv(units / b.units, multiprocessors(chip)) * b.units;
         all.filter(fits).min_by_key(|b| (load(b), b.prefetches != (bytes < 4), -b.threads()))
     }
 
@@ -56,7 +59,7 @@ impl Blocks {
 
     /// The rows that a group takes.
     fn takes(self, bytes: i64, depth: i64) -> i64 {
-        up(depth, self.groups(bytes))
+        ceildiv(depth, self.groups(bytes))
     }
 
     /// Groups of threads that read a row of the second matrix each.
@@ -65,12 +68,12 @@ impl Blocks {
     }
 
     fn takes_units(self, bytes: i64, columns: i64) -> i64 {
-        up(self.units, self.row_groups(bytes, columns))
+        ceildiv(self.units, self.row_groups(bytes, columns))
     }
 
     /// How often a group starts to read a row of the second matrix until it has all.
     fn sweeps(self, bytes: i64, columns: i64) -> i64 {
-        up(columns * bytes / 16, self.threads())
+        ceildiv(columns * bytes / 16, self.threads())
     }
 
     /// The registers that a thread may have.
@@ -85,7 +88,7 @@ impl Blocks {
 
     /// The template's parameters.
     pub fn parameters(self, element: &str, [_, _, _, depth]: [i64; 4], columns: i64) -> Vec<(&'static str, String)> {
-        let bytes = element_bytes(element);
+        let bytes = bytes(element);
         let index = |n: i64| format!("{n} : index");
         let workgroup = |n: i64| format!("memref<{n}xf32, #gpu.address_space<workgroup>>");
         let (units, lanes, threads) = (self.units, self.lanes, self.threads());
@@ -95,10 +98,10 @@ impl Blocks {
             (self.row_groups(bytes, columns), self.takes_units(bytes, columns), self.sweeps(bytes, columns));
         let row_pieces = columns / elements;
         let exact = units % row_groups == 0 && row_groups * row_pieces == threads * sweeps;
-        let lines = up(columns * bytes, 128);
+        let lines = ceildiv(columns * bytes, 128);
         let pitch = units + 1;
-        let scratch = up((groups * pitch).max(row_groups * columns), 4) * 4;
-        let mine = up(columns, threads);
+        let scratch = ceildiv((groups * pitch).max(row_groups * columns), 4) * 4;
+        let mine = ceildiv(columns, threads);
         vec![
             ("#units", index(units)),
             ("#lanes", index(lanes)),
@@ -133,7 +136,7 @@ impl Blocks {
             ("#row_lines", index(lines)),
             ("#line_elements", index(128 / bytes)),
             ("#bytes", index(bytes)),
-            ("#takes_lines", index(up(units * lines, threads))),
+            ("#takes_lines", index(ceildiv(units * lines, threads))),
             ("#line_of", format!("affine_map<(t, i) -> (t + {threads} * i)>")),
             ("#pitch", index(pitch)),
             ("#adds", index(groups / lanes)),
@@ -144,15 +147,6 @@ impl Blocks {
             ("!slots", workgroup(threads / 32)),
         ]
     }
-}
-
-fn up(a: i64, b: i64) -> i64 {
-    (a + b - 1) / b
-}
-
-/// The bytes of an element of a matrix.
-pub fn element_bytes(element: &str) -> i64 {
-    if element == "f32" { 4 } else { 2 }
 }
 
 #[cfg(test)]

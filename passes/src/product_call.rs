@@ -13,6 +13,7 @@ use crate::{
     row_tile,
     scatter::Scatter,
     schedule::{Kind, Layout, Product, SKINNY_THREADS, SPLIT_REDUCE},
+    turns::ceildiv,
 };
 
 /// A product and the row of the table that takes it.
@@ -162,7 +163,7 @@ impl Call {
         }
         let mut writes = vec![2];
         if !skinny {
-            let chunk = (k + splits - 1) / splits;
+            let chunk = ceildiv(k, splits);
             text.constant("splits", splits);
             text.constant("chunk", (chunk + 15) / 16 * 16);
             types.extend(["index".into(), "index".into()]);
@@ -172,7 +173,7 @@ impl Call {
             // Without a tail, a view that nothing reads.
             let slabs = slabs.as_ref().unwrap_or(&bases.c);
             text.view("tv", slabs, &[rows * n, n, 1], &[splits, rows, n], &extra_type);
-            text.constant("tail", self.work.tail.map_or(0, |rows| (rows + tile_rows - 1) / tile_rows));
+            text.constant("tail", self.work.tail.map_or(0, |rows| ceildiv(rows, tile_rows)));
             writes.extend(self.work.tail.map(|_| arguments.len()));
             types.extend([extra_type.clone(), "index".into()]);
             arguments.extend(["%tv", "%tail"]);

@@ -16,10 +16,11 @@ use crate::{
     matrices::Matrices,
     memory::{between, erase_unread, only_used_by, users, writes},
     narrow,
-    pair_blocks::{Blocks, element_bytes},
+    pair_blocks::Blocks,
     products::{self, Work},
     prologue::{self, Prologue},
     row_text,
+    row_tile::bytes,
     schedule::PAIR,
     zeroed::{Zeroed, can_be_added_to},
 };
@@ -32,7 +33,7 @@ fn one_row(op: Op, contraction: &Contraction) -> Option<(Work, String)> {
     let (fill, epilogue) = products::neighbours(op, &c, [&a, &b], size);
     let epilogue = epilogue.filter(Epilogue::is_f32);
     let target = epilogue.as_ref().map_or_else(|| products::whole(&c, size), |e| e.target.clone());
-    let pieces = 16 / element_bytes(&b_element);
+    let pieces = 16 / bytes(&b_element);
     let fits = (batch, m) == (1, 1)
         && element == "f32"
         && PAIR.elements.contains(&b_element.as_str())
@@ -89,8 +90,7 @@ impl Pair {
         inputs.extend(&reads);
         let kept =
             way.iter().all(|o| reads.iter().all(|v| !writes(*o, *v))) && can_be_added_to(&second, &members, &inputs);
-        let bytes = element_bytes(&element);
-        let blocks = Blocks::of(bytes, [depth, units, columns], chip).filter(|_| kept)?;
+        let blocks = Blocks::of(bytes(&element), [depth, units, columns], chip).filter(|_| kept)?;
         Some(Pair { first, second, prologue, element, blocks })
     }
 
@@ -141,7 +141,7 @@ impl Pair {
         let parameters: Vec<_> = parameters.iter().map(|(name, value)| (*name, value.as_str())).collect();
         let instance = Instance { template: &PAIR.template, parameters: &parameters, launcher: "matmul", name: &name };
         let symbol = kernels.place(cx, op, module, instance, |kernels| {
-            narrow::set_widen_of(kernels, &element, 16 / element_bytes(&element))?;
+            narrow::set_widen_of(kernels, &element, 16 / bytes(&element))?;
             if let Some(prologue) = &prologue {
                 row_text::set_operations(kernels, &prologue.group)?;
             }

@@ -9,6 +9,7 @@ use crate::{
     ir::{AffineMap, Op, Value},
     memory::outputs,
     misfits::misfit,
+    turns::ceildiv,
 };
 
 /// A size along a dimension: equal ones are the same number.
@@ -310,7 +311,7 @@ impl Run {
         while rows > 1 && (many(rows - 1) || work(rows).saturating_mul(size(rows - 1).unwrap_or(UNKNOWN)) < LEAST) {
             rows -= 1;
         }
-        let wanted = (LEAST + work(rows) - 1) / work(rows);
+        let wanted = ceildiv(LEAST, work(rows));
         let block = match size(rows - 1) {
             Some(size) if size <= wanted => size.max(1),
             // Blocks of one size where that is near.

@@ -17,10 +17,12 @@ use crate::{
     attention_match::{Chain, MOST_DEPTH, chains, element},
     attention_product::AttentionProduct,
     attention_steps::causal,
+    choice::{Choice, Precision},
     host::{Operand, Text, Workspaces},
     ir::{Op, Opt, Pass, PassCx, PassResult, Value},
     kernels::{Instance, Kernels, set_conversion},
-    schedule::{ATTENTION_ROW, Attention, Precision, Reductions, attention, chip_number},
+    schedule::{ATTENTION_ROW, Attention, attention},
+    turns::ceildiv,
     zeroed::Zeroed,
 };
 use mlir_sys::*;
@@ -64,14 +66,7 @@ const LEAST_ROUNDED_ROWS: i64 = 33;
 const BLOCK_KEYS: i64 = 128;
 
 fn run(cx: &PassCx, module: Op) -> PassResult {
-    let chip = cx.string("chip");
-    let Some(chip) = chip_number(&chip) else {
-        return Err(cx.error(module, &format!("cannot choose kernels: chip '{chip}' is none (sm_NN)")));
-    };
-    let precision = cx.string("precision").parse::<Precision>();
-    let precision = cx.check(module, precision.map_err(|reason| format!("cannot choose kernels: {reason}")))?;
-    let reductions = cx.string("reductions").parse::<Reductions>();
-    let reductions = cx.check(module, reductions.map_err(|reason| format!("cannot choose kernels: {reason}")))?;
+    let Choice { chip, precision, reductions, .. } = cx.check(module, Choice::of(cx))?;
     let mut kernels = Kernels::default();
     let mut workspaces = Workspaces::default();
     let mut zeroed = Zeroed::default();
@@ -176,7 +171,7 @@ impl Chain {
         let mut inputs: Vec<(&str, Value)> = operands.iter().map(|(name, _, o, _)| (*name, o.buffer)).collect();
         let mut types = types.to_vec();
         if one_row {
-            let parts = (n + BLOCK_KEYS - 1) / BLOCK_KEYS;
+            let parts = ceildiv(n, BLOCK_KEYS);
             let workspace = cx.check(at, workspaces.of(at, batch * parts * (depth + 2)))?;
             inputs.push(("w", workspace));
             let base = text.operand("w", &Operand { buffer: workspace, offset: 0, strides: [0; 3] });

@@ -19,9 +19,9 @@
 //! assertion or a call stands between. Runs when kernels are outlined and merged; a gpu.module with the attribute `tinymlir.keep` or with a target is left alone.
 
 use crate::{
+    choice::chip_number,
     device::{VIEWS, source},
     ir::{Block, Op, Opt, Pass, PassCx, PassResult, Type, Value},
-    schedule::chip_number,
     tinymlir_merge_kernels::{KEEP, launched},
 };
 use mlir_sys::*;

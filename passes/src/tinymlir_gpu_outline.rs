@@ -6,9 +6,9 @@
 //! deallocation, which cannot see through a kernel's barriers. What is a kernel already (`gpu.launch`, `gpu.module`) stays.
 
 use crate::{
+    choice::chip_number,
     ir::{Attr, Op, Opt, Pass, PassCx, PassResult},
     mma_tiles::FIRST_CHIP,
-    schedule::chip_number,
     tinymlir_merge_kernels::KEEP,
 };
 

@@ -11,6 +11,7 @@
 //! (both are aligned to 16 bytes at least). Everything else is left to `tinymlir-tiled-matmul`, with a remark.
 
 use crate::{
+    choice::{Choice, Precision, Reductions},
     contraction::Contraction,
     epilogue::Target,
     few_rows::FewRows,
@@ -24,7 +25,7 @@ use crate::{
     product_pairs::Pair,
     products::{self, Work},
     prologue, row_copies, row_tile, scatter,
-    schedule::{Kind, Layout, PRODUCTS, Precision, Product, Reductions, chip_number},
+    schedule::{Kind, Layout, PRODUCTS, Product},
     turns::{multiprocessors, splits, tail},
     warpgroups::{self, Cores},
     zeroed::Zeroed,
@@ -77,15 +78,8 @@ pub static PASS: Pass = Pass {
 };
 
 fn run(cx: &PassCx, module: Op) -> PassResult {
-    let name = cx.string("chip");
-    let Some(chip) = chip_number(&name) else {
-        return Err(cx.error(module, &format!("cannot choose kernels: chip '{name}' is none (sm_NN)")));
-    };
+    let Choice { name, chip, precision, reductions } = cx.check(module, Choice::of(cx))?;
     let cores = Cores::of(&name, chip);
-    let precision = cx.string("precision").parse::<Precision>();
-    let precision = cx.check(module, precision.map_err(|reason| format!("cannot choose kernels: {reason}")))?;
-    let reductions = cx.string("reductions").parse::<Reductions>();
-    let reductions = cx.check(module, reductions.map_err(|reason| format!("cannot choose kernels: {reason}")))?;
     let mut kernels = Kernels::default();
     let mut zeroed = Zeroed::default();
     let mut workspaces = Workspaces::default();

@@ -18,6 +18,7 @@ use crate::{
     epilogue::zero_fill,
     ir::{Op, Opt, Pass, PassCx, PassResult, Type},
     threads::ParallelLoop,
+    turns::ceildiv,
 };
 use mlir_sys::*;
 use std::collections::HashMap;
@@ -147,8 +148,8 @@ impl Product {
         let conversions = contraction.body.conversions();
         // Registers for the output, beside those for a row of the matrix and an element: 24 of 32, or 12 of 16.
         let (tall, tiles) = if bits >= 512 { (8, 24) } else { (6, 12) };
-        let blocks = (count + tall - 1) / tall;
-        let rows = (count + blocks - 1) / blocks;
+        let blocks = ceildiv(count, tall);
+        let rows = ceildiv(count, blocks);
         let vectors = (tiles / rows).clamp(2, 6);
         let lanes = (bits / 8 / bytes).max(1);
         let strip = contraction.sizes[dims[2]].map_or(0, |k| k.saturating_mul(vectors * lanes * bytes));
@@ -177,7 +178,7 @@ impl Product {
     /// How many such blocks there are; what is left over of less than a tile belongs to the last.
     fn blocks(&self) -> i64 {
         let whole = self.count / self.rows * self.rows;
-        ((whole + self.block_rows() - 1) / self.block_rows()).max(1)
+        ceildiv(whole, self.block_rows()).max(1)
     }
 
     fn element(&self) -> String {

@@ -9,15 +9,16 @@ pub(crate) fn multiprocessors(chip: u32) -> i64 {
     }
 }
 
+/// a / b, rounded up, of numbers that are not negative.
+pub(crate) fn ceildiv(a: i64, b: i64) -> i64 {
+    (a + b - 1) / b
+}
+
 /// What a sum of parts reads and writes in a second, how long a kernel more takes, and the steps of K that filling the pipeline
 /// and storing a tile cost.
 const BYTES: f64 = 4e12;
 const LAUNCH: f64 = 2.5e-6;
 const ENDS: i64 = 24;
-
-fn up(a: i64, b: i64) -> i64 {
-    (a + b - 1) / b
-}
 
 /// The number of parts to split K into, so that a small grid fills the chip, and the seconds that the product then takes: the
 /// choice with the least estimated time.
@@ -28,10 +29,10 @@ fn up(a: i64, b: i64) -> i64 {
 pub fn splits(chip: u32, rate: u32, tile: (i64, i64), [batches, m, n, k]: [i64; 4]) -> (i64, f64) {
     let flops = f64::from(rate) * 1e9;
     let processors = multiprocessors(chip);
-    let tiles = batches * up(m, tile.0) * up(n, tile.1);
+    let tiles = batches * ceildiv(m, tile.0) * ceildiv(n, tile.1);
     let time = |s: i64| {
-        let chunk = up(up(k, s), 16) * 16;
-        let blocks = up(tiles * s, processors);
+        let chunk = ceildiv(ceildiv(k, s), 16) * 16;
+        let blocks = ceildiv(tiles * s, processors);
         let share = if blocks == 1 { 0.85 } else { 1.0 };
         let product = (blocks * 2 * tile.0 * tile.1 * (chunk + ENDS)) as f64 / (flops * share);
         let sum = if s == 1 { 0.0 } else { LAUNCH + (batches * m * n * 4 * (s + 1)) as f64 / BYTES };
@@ -45,19 +46,19 @@ pub fn splits(chip: u32, rate: u32, tile: (i64, i64), [batches, m, n, k]: [i64; 
 /// to gain 1 %: a large grid whose last turn is half empty. The blocks of the parts come last and fill that turn.
 pub fn tail(chip: u32, rate: u32, tile: (i64, i64), [batches, m, n, k]: [i64; 4]) -> Option<(i64, i64, f64)> {
     let processors = multiprocessors(chip);
-    let (all, across) = (up(m, tile.0), up(n, tile.1));
+    let (all, across) = (ceildiv(m, tile.0), ceildiv(n, tile.1));
     if batches != 1 || all * across <= 2 * processors {
         return None;
     }
     let turn = (2 * tile.0 * tile.1 * (k + ENDS)) as f64 / (f64::from(rate) * 1e9);
-    let whole = up(all * across, processors) as f64 * turn;
+    let whole = ceildiv(all * across, processors) as f64 * turn;
     let time = |rows: i64, parts: i64| {
         let before = (all - rows) * across;
-        let turns = up(before, processors);
-        let part = turn * (up(up(k, parts), 16) * 16 + ENDS) as f64 / (k + ENDS) as f64;
+        let turns = ceildiv(before, processors);
+        let part = turn * (ceildiv(ceildiv(k, parts), 16) * 16 + ENDS) as f64 / (k + ENDS) as f64;
         // What is left empty of the last turn of whole sums takes as many parts as fit into it.
         let fitting = (turns * processors - before) * (turn / part) as i64;
-        let late = up((rows * across * parts - fitting).max(0), processors);
+        let late = ceildiv((rows * across * parts - fitting).max(0), processors);
         let sum = LAUNCH + (rows * tile.0 * n * 4 * (parts + 1)) as f64 / BYTES;
         turns as f64 * turn + late as f64 * part + sum
     };

@@ -4,7 +4,7 @@
 use crate::{
     schedule::{Kind, TF32, template},
     template::Template,
-    turns::splits,
+    turns::{ceildiv, splits},
 };
 
 /// Any product on the warpgroups of sm_90a.
@@ -120,16 +120,15 @@ pub fn warpgroups(single: bool, sum: Option<f64>, [batches, m, n, k]: [i64; 4]) 
     const TILE: f64 = 1e-6;
     const LAUNCH: f64 = 3e-6;
     let (flops, element) = if single { (2.9e12, 4.0) } else { (5.8e12, 2.0) };
-    let up = |a: i64, b: i64| (a + b - 1) / b;
     let time = |tile: &Warpgroups, splits: i64| {
         let (rows, columns) = tile.tile();
-        let tiles = batches * up(m, rows) * up(n, columns) * splits;
-        let chunk = up(up(k, splits), 64) * 64;
+        let tiles = batches * ceildiv(m, rows) * ceildiv(n, columns) * splits;
+        let chunk = ceildiv(ceildiv(k, splits), 64) * 64;
         let multiply = (2 * rows * columns * chunk) as f64 / flops;
         let load = ((rows + columns) * chunk) as f64 * element / L2_BYTES;
         let parts = (batches * m * n * 4 * (2 * splits + 1)) as f64 / sum.unwrap_or(SUM_BYTES);
         let sum = if splits == 1 { 0.0 } else { LAUNCH + parts };
-        let (each, waves) = (up(tiles, WARPGROUP_PROCESSORS), up(tiles, WARPGROUP_PROCESSORS * tile.blocks));
+        let (each, waves) = (ceildiv(tiles, WARPGROUP_PROCESSORS), ceildiv(tiles, WARPGROUP_PROCESSORS * tile.blocks));
         LAUNCH + each as f64 * multiply.max(load) + waves as f64 * TILE + sum
     };
     let most = if sum.is_some() { 8 } else { 1 };

@@ -7,17 +7,20 @@
 //! multiples of 16 bytes. What is before and after the product joins it as in `tinymlir-tuned-matmul`.
 
 use crate::{
+    choice::Precision,
     contraction::Contraction,
     host::{Operand, Text, Workspaces},
-    ir::{Failed, Op, PassCx, PassResult, Value},
+    ir::{Failed, Op, PassCx, PassResult},
     kernels::{Instance, Kernels, set_body},
     matrices::Matrices,
     memory::is_aligned,
     mma_tiles::{FIRST_CHIP, MMA, Mma, mma},
     parts,
     products::{self, Work},
-    schedule::{Precision, SPLIT_REDUCE},
+    row_tile::{bytes, element},
+    schedule::SPLIT_REDUCE,
     template::Template,
+    turns::ceildiv,
     warpgroup_tiles::{ROWS_SUM_BYTES, SUM_BYTES, TRANSPOSE, WARPGROUPS, Warpgroups, transposing_pays, warpgroups},
 };
 
@@ -79,14 +82,6 @@ pub struct Call {
 
 /// Products of f32 with fewer rows are bound by reading B, and have kernels of their own.
 const FEW_ROWS: i64 = 32;
-
-fn element(buffer: Value) -> String {
-    buffer.ty().element().map(|e| e.to_string()).unwrap_or_default()
-}
-
-fn bytes(element: &str) -> i64 {
-    if element == "f32" { 4 } else { 2 }
-}
 
 impl Call {
     /// The call for a product; the reason where the template does not take it.
@@ -262,7 +257,7 @@ impl Call {
         let instance =
             Instance { template: self.tile.template(), parameters: &parameters, launcher: "matmul", name: &names.0 };
         let symbol = kernels.place(cx, op, module, instance, body)?;
-        let chunk = (k + splits - 1) / splits;
+        let chunk = ceildiv(k, splits);
         text.constant("splits", splits);
         text.constant("chunk", (chunk + 63) / 64 * 64);
         let index = || "index".to_string();
