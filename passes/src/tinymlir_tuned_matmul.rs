@@ -26,7 +26,7 @@ use crate::{
     products::{self, Work},
     prologue, row_copies, row_tile, scatter,
     schedule::{Kind, Layout, PRODUCTS, Product},
-    turns::{multiprocessors, splits, tail},
+    turns::{Parts, multiprocessors, parts},
     warpgroups::{self, Cores},
     zeroed::Zeroed,
 };
@@ -132,8 +132,8 @@ fn choose(op: Op, contraction: &Contraction, chip: u32, precision: Precision) ->
             work = transposed(work);
             (a_type, b_type) = (b_type, a_type);
         }
-        let product = match select(&work, chip, precision, (a_type, b_type)) {
-            Ok(product) => product,
+        let (product, parts) = match select(&work, chip, precision, (a_type, b_type)) {
+            Ok(selected) => selected,
             Err(why) => {
                 reason = why;
                 continue;
@@ -148,13 +148,11 @@ fn choose(op: Op, contraction: &Contraction, chip: u32, precision: Precision) ->
         if product.copies_rows() {
             copies = row_copies::find(work.at(), &work.target, &inputs);
         }
-        if let Kind::Tiled { rows, columns } = product.kind {
-            work.splits = splits(chip, product.rate, (rows, columns), work.size).0;
-            if work.splits == 1 && copies.is_empty() && product.tail_tile().is_some() {
-                let tail = tail(chip, product.rate, (rows, columns), work.size);
-                (work.tail, work.splits) = tail.map_or((None, 1), |(rows, splits, _)| (Some(rows), splits));
-            }
-        } else if product.layout == Layout::AlongN {
+        // Rows of which only the last are in parts are not copied elsewhere.
+        if parts.tail.is_none() || copies.is_empty() {
+            (work.splits, work.tail) = (parts.splits, parts.tail);
+        }
+        if product.kind == Kind::Skinny && product.layout == Layout::AlongN {
             let element = row_tile::element(work.b.buffer);
             few = Some(FewRows::of(&element, work.size, multiprocessors(chip)));
             scatters = scatter::find(work.at(), &work.target, &inputs);
@@ -186,13 +184,13 @@ fn transposed(work: Work) -> Work {
     Work { size: [batch, n, m, k], a, b, target, epilogue, ..work }
 }
 
-/// The first row of the table that fits, or the quickest of those of its template for as many rows.
+/// The first row of the table that fits, or the quickest of those of its template for as many rows, and the parts of K.
 fn select(
     work: &Work,
     chip: u32,
     precision: Precision,
     (element, b_element): (&str, &str),
-) -> Result<&'static Product, String> {
+) -> Result<(&'static Product, Parts), String> {
     let [batch, m, n, k] = work.size;
     let columns_first = work.b.clone().transposed();
     let along_n = |group: i64| n % group == 0 && work.b.reads_groups([batch, k, n], group);
@@ -222,18 +220,14 @@ fn select(
         layout && elements && m <= p.most_rows && chip >= p.chip && p.precision <= precision
     };
     let first = PRODUCTS.iter().find(fits);
-    let time = |p: &&Product| match p.kind {
-        Kind::Tiled { rows, columns } => {
-            let whole = splits(chip, p.rate, (rows, columns), work.size);
-            let tail =
-                tail(chip, p.rate, (rows, columns), work.size).filter(|_| whole.0 == 1 && p.tail_tile().is_some());
-            tail.map_or(whole.1, |(.., seconds)| seconds)
-        }
-        Kind::Skinny => 0.0,
+    let divided = |p: &'static Product| match p.kind {
+        Kind::Tiled { rows, columns } => (p, parts(chip, p.rate, (rows, columns), work.size, p.tail_tile().is_some())),
+        Kind::Skinny => (p, Parts { splits: 1, tail: None, seconds: 0.0 }),
     };
     let rivals = |first: &'static Product| {
         let alike = |p: &&Product| p.template.file == first.template.file && p.most_rows == first.most_rows;
-        PRODUCTS.iter().filter(fits).filter(alike).min_by(|a, b| time(a).total_cmp(&time(b)))
+        let all = PRODUCTS.iter().filter(fits).filter(alike).map(divided);
+        all.min_by(|a, b| a.1.seconds.total_cmp(&b.1.seconds))
     };
     first.and_then(rivals).ok_or_else(|| {
         let by = if element == b_element { String::new() } else { format!(" by {b_element}") };

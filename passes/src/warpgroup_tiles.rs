@@ -4,7 +4,7 @@
 use crate::{
     schedule::{Kind, TF32, template},
     template::Template,
-    turns::{ceildiv, splits},
+    turns::{Parts, ceildiv, splits},
 };
 
 /// Any product on the warpgroups of sm_90a.
@@ -157,7 +157,7 @@ pub fn transposing_pays(size: [i64; 4], seconds: f64) -> bool {
     const CHIP: u32 = 90;
     let Kind::Tiled { rows, columns } = TF32.kind else { return false };
     let [batches, m, n, _] = size;
-    let (parts, time) = splits(CHIP, TF32.rate, (rows, columns), size);
+    let Parts { splits: parts, seconds: time, .. } = splits(CHIP, TF32.rate, (rows, columns), size);
     // What the sum of parts takes beside a product of another, which that estimate leaves out.
     let sum = if parts > 1 { (batches * m * n * 4 * parts) as f64 / SUM_BYTES } else { 0.0 };
     transposition(size) + seconds < time + sum
