@@ -67,14 +67,15 @@ pub fn find(
     let others: Vec<&Op> = way.iter().filter(|o| !group.holds(**o)).collect();
     let kept =
         group.reads().all(|v| others.iter().all(|o| !writes(**o, v)) && written.iter().all(|w| !may_alias(*w, v)));
-    let stores = || {
-        let sum = *outputs(first).first()?;
-        let unseen = others.iter().all(|o| !touches(**o, sum));
-        let apart = written.iter().chain(inputs.iter().filter(|i| **i != a.buffer)).all(|v| !may_alias(*v, sum));
-        let mut rest = group.members.iter().flat_map(|m| outputs(m.op)).map(source).filter(|b| *b != source(sum));
-        (first.attr(PARTS).is_some() && unseen && apart && rest.all(|b| is_dead_behind(b, op, &group))).then_some(())
-    };
-    let stores = stores().is_some();
+    // A sum of parts that nothing on the way sees, where nobody reads what else the group makes.
+    let stores = outputs(first).first().is_some_and(|sum| {
+        let mut apart = written.iter().chain(inputs.iter().filter(|i| **i != a.buffer));
+        let mut rest = group.members.iter().flat_map(|m| outputs(m.op)).map(source).filter(|b| *b != source(*sum));
+        first.attr(PARTS).is_some()
+            && others.iter().all(|o| !touches(**o, *sum))
+            && apart.all(|v| !may_alias(*v, *sum))
+            && rest.all(|b| is_dead_behind(b, op, &group))
+    });
     (fits && kept).then_some(Prologue { group, stores })
 }
 

@@ -53,8 +53,8 @@ fn run(cx: &PassCx, module: Op) -> PassResult {
     for function in module.find(&["func.func"]) {
         let blocks: Vec<Block> = function.walk().iter().flat_map(|op| op.blocks(0)).collect();
         for block in blocks {
-            while let Some((first, second)) = block.ops().into_iter().find_map(|op| pair_with(module, op)) {
-                join(cx, module, first, second)?;
+            while let Some(pair) = block.ops().into_iter().find_map(|op| pair_with(module, op)) {
+                join(cx, module, pair)?;
                 cx.count("joined");
             }
         }
@@ -140,9 +140,16 @@ impl Small {
     }
 }
 
-/// The next launch behind `op` that can be joined with it, in the order in which they stand: where nothing between keeps the one from
-/// the other, and they are independent of each other.
-fn pair_with(module: Op, op: Op) -> Option<(Small, Small)> {
+/// Two launches, in the order in which they stand, and whether the first moves down to the second, or else that up to the first.
+struct Pair {
+    first: Small,
+    second: Small,
+    down: bool,
+}
+
+/// The next launch behind `op` that can be joined with it: where nothing between keeps the one from the other, and they are
+/// independent of each other.
+fn pair_with(module: Op, op: Op) -> Option<Pair> {
     let first = Small::of(module, op)?;
     // What stands between: as long as the first can be moved down over it, or else what it keeps from being moved up.
     let mut between: Vec<Op> = vec![];
@@ -157,7 +164,7 @@ fn pair_with(module: Op, op: Op) -> Option<(Small, Small)> {
             let down = between.iter().all(|o| independent(module, *o, first.launch));
             let up = between.iter().all(|o| independent(module, *o, op));
             if down || up && moves_up(op, first.launch) {
-                return Some((first, second));
+                return Some(Pair { first, second, down });
             }
         }
         if between.len() == REACH || !op.is("gpu.launch_func") && !op.is("memref.dealloc") {
@@ -237,14 +244,9 @@ fn are_apart(a: Value, b: Value) -> bool {
     same && matches!((extent(a), extent(b)), (Some(x), Some(y)) if x.1 < y.0 || y.1 < x.0)
 }
 
-/// Puts one launch in the place of two: of the second where nothing between touches what the first does, else of the first.
-fn join(cx: &PassCx, module: Op, first: Small, second: Small) -> PassResult {
+/// Puts one launch in the place of two.
+fn join(cx: &PassCx, module: Op, Pair { first, second, down }: Pair) -> PassResult {
     let (one, other) = (first.launch, second.launch);
-    let way: Vec<Op> = std::iter::successors(one.next(), |op| op.next())
-        .take_while(|op| *op != other)
-        .filter(|op| !leaves_memory_alone(*op))
-        .collect();
-    let down = way.iter().all(|o| independent(module, *o, one));
     let at = if down { other } else { one };
     let holder = first.kernel.parent().ok_or(Failed)?;
     let (Some(name), Some(second_name)) = (first.kernel.symbol(), second.kernel.symbol()) else { return Err(Failed) };

@@ -152,16 +152,12 @@ impl Product {
         let rows = ceildiv(count, blocks);
         let vectors = (tiles / rows).clamp(2, 6);
         let lanes = (bits / 8 / bytes).max(1);
-        let strip = contraction.sizes[dims[2]].map_or(0, |k| k.saturating_mul(vectors * lanes * bytes));
-        if blocks > 1 && strip > STRIP {
-            return Err(format!(
-                "it adds up {} elements, more than a cache has for it",
-                strip / (vectors * lanes * bytes)
-            ));
+        let summed = contraction.sizes[dims[2]].unwrap_or(0);
+        if blocks > 1 && summed.saturating_mul(vectors * lanes * bytes) > STRIP {
+            return Err(format!("it adds up {summed} elements, more than a cache has for it"));
         }
         let fill = zero_fill(op, contraction.operands[C]);
-        let matrix = 1 - left;
-        Ok(Product { contraction, left, matrix, dims, count, rows, vectors, lanes, conversions, fill })
+        Ok(Product { contraction, left, matrix: 1 - left, dims, count, rows, vectors, lanes, conversions, fill })
     }
 
     /// Columns of a strip.

@@ -2,7 +2,9 @@
 //!
 //! A copy runs a stretch of mutants, each through one route, pass by pass, and notes in shared memory where it is. When it
 //! dies, that names the mutant and the pass, and the next copy goes on behind it. A mutant that does not die in a copy of its
-//! own met a heap that upstream's parser had damaged on an earlier one.
+//! own met a heap that an earlier one had damaged, as upstream's parser does.
+
+mod place;
 
 use crate::{
     isolate::{self, Death},
@@ -10,6 +12,7 @@ use crate::{
 };
 use anyhow::{Context as _, Result, anyhow, ensure};
 use fastrand::Rng;
+use place::{Place, Watcher};
 use serde::{Deserialize, Serialize};
 use std::{
     fs,
@@ -19,7 +22,7 @@ use std::{
     time::Duration,
 };
 use tinymlir_passes::{
-    ir::{Context, Module, Observer, Op},
+    ir::{Context, Module},
     tinymlir_gpu_outline::{JOIN, KERNELS, MATH, buffers, fast, loops, narrowing},
 };
 
@@ -60,58 +63,6 @@ pub struct Crash {
     pub death: Death,
     /// What it wrote to standard error.
     pub message: String,
-}
-
-/// Where a copy is, for the process that waits for it.
-#[repr(C)]
-struct Place {
-    mutant: AtomicU64,
-    counts: [AtomicU64; 3],
-    /// The name of the pass that runs; zeros while none does.
-    pass: [AtomicU64; 8],
-}
-
-impl Place {
-    fn set_pass(&self, name: &str) {
-        let mut bytes = name.bytes().chain(std::iter::repeat(0));
-        for word in &self.pass {
-            let part = std::array::from_fn(|_| bytes.next().unwrap_or(0));
-            word.store(u64::from_le_bytes(part), Ordering::Relaxed);
-        }
-    }
-
-    /// The name of the pass that ran last, as far as it was noted.
-    fn pass(&self) -> String {
-        let bytes = self.pass.iter().flat_map(|word| word.load(Ordering::Relaxed).to_le_bytes());
-        let name: Vec<u8> = bytes.take_while(|byte| *byte != 0).collect();
-        if name.is_empty() { "parsing".into() } else { String::from_utf8_lossy(&name).into_owned() }
-    }
-}
-
-/// Notes which pass runs, those of upstream's inside of ours too, and which one failed first.
-struct Watcher<'a> {
-    place: &'a Place,
-    running: Vec<String>,
-    failed: Option<String>,
-}
-
-impl Observer for Watcher<'_> {
-    fn wants_remarks(&self) -> bool {
-        false
-    }
-
-    fn before(&mut self, pass: &str, _op: Op) {
-        self.place.set_pass(pass);
-        self.running.push(pass.into());
-    }
-
-    fn after(&mut self, pass: &str, _op: Op, succeeded: bool) {
-        if !succeeded {
-            self.failed.get_or_insert_with(|| pass.into());
-        }
-        self.running.pop();
-        self.place.set_pass(self.running.last().map_or("", String::as_str));
-    }
 }
 
 /// The modules that are mutated, and the routes.

@@ -23,14 +23,8 @@ const MOST: usize = 4096;
 pub fn program(seed: u64, index: u64) -> Program {
     let mut rng = Rng::with_seed(seed.wrapping_mul(0x2545_f491_4f6c_dd1d).wrapping_add(index));
     let dtype = TYPES[rng.usize(..TYPES.len())];
-    let mut state = State { steps: Vec::new(), values: Vec::new(), first: 0, dtype, most: MOST, rng };
-    let mut chain = None;
-    if state.rng.usize(..6) == 0 {
-        (state.most, state.dtype) = (chains::MOST, state.of(&chains::TYPES));
-        chain = state.chain();
-        // Kernels are for chains of which nothing else reads what lies between.
-        state.first = chain.filter(|_| state.rng.usize(..4) > 0).unwrap_or(0);
-    }
+    let mut state = State::new(rng, dtype, MOST);
+    let chain = state.begin();
     for _ in 0..state.rng.usize(1..4) {
         let shape = state.shape();
         state.input(shape);
@@ -68,6 +62,10 @@ struct State {
 }
 
 impl State {
+    fn new(rng: Rng, dtype: DType, most: usize) -> State {
+        State { steps: Vec::new(), values: Vec::new(), first: 0, dtype, most, rng }
+    }
+
     fn of<T: Copy>(&mut self, list: &[T]) -> T {
         list[self.rng.usize(..list.len())]
     }

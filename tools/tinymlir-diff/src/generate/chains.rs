@@ -5,14 +5,26 @@ use crate::program::{Binary, Fill, Id, Op, Reduction, Unary};
 use tinymlir::DType;
 
 /// The elements that a chain's values have at most.
-pub(super) const MOST: usize = 1 << 15;
+const MOST: usize = 1 << 15;
 
 /// The element types of chains.
-pub(super) const TYPES: [DType; 6] = [DType::F32, DType::F32, DType::F32, DType::F32, DType::F16, DType::BF16];
+const TYPES: [DType; 6] = [DType::F32, DType::F32, DType::F32, DType::F32, DType::F16, DType::BF16];
 
 impl State {
+    /// Begins every sixth program with a chain, and returns its last step.
+    pub(super) fn begin(&mut self) -> Option<Id> {
+        if self.rng.usize(..6) > 0 {
+            return None;
+        }
+        (self.most, self.dtype) = (MOST, self.of(&TYPES));
+        let chain = self.chain();
+        // Kernels are for chains of which nothing else reads what lies between.
+        self.first = chain.filter(|_| self.rng.usize(..4) > 0).unwrap_or(0);
+        chain
+    }
+
     /// Pushes a chain and returns its last step; `None` where a step of it does not apply.
-    pub(super) fn chain(&mut self) -> Option<Id> {
+    fn chain(&mut self) -> Option<Id> {
         match self.rng.usize(..5) {
             0..=1 => self.attention(),
             2 => self.norm(),
@@ -157,8 +169,7 @@ mod tests {
         for (i, chain) in chains.into_iter().enumerate() {
             let applied = (0..30).filter(|seed| {
                 let (rng, dtype) = (fastrand::Rng::with_seed(*seed), TYPES[*seed as usize % TYPES.len()]);
-                let mut state = State { steps: Vec::new(), values: Vec::new(), first: 0, dtype, most: MOST, rng };
-                chain(&mut state).is_some()
+                chain(&mut State::new(rng, dtype, MOST)).is_some()
             });
             assert!(applied.count() >= 25, "chain {i}");
         }
