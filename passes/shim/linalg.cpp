@@ -64,6 +64,29 @@ template <typename T> static bool tilesAll(T op) {
 extern "C" {
 bool tmLinalgIsLinalgOp(MlirOperation op) { return isa<linalg::LinalgOp>(unwrap(op)); }
 
+MlirOperation tmLinalgGeneralize(MlirOperation op) {
+  auto linalgOp = cast<linalg::LinalgOp>(unwrap(op));
+  IRRewriter rewriter(linalgOp->getContext());
+  rewriter.setInsertionPoint(linalgOp);
+  FailureOr<linalg::GenericOp> generic = linalg::generalizeNamedOp(rewriter, linalgOp);
+  return succeeded(generic) ? wrap(generic->getOperation()) : op; // fails on a generic only
+}
+
+MlirOperation tmLinalgCollapse(MlirOperation op, const int64_t *dims, size_t count) {
+  MlirOperation generic = tmLinalgGeneralize(op);
+  auto linalgOp = cast<linalg::LinalgOp>(unwrap(generic));
+  ReassociationIndices folded(dims, dims + count);
+  if (!linalg::areDimSequencesPreserved(linalgOp.getIndexingMapsArray(), {folded}))
+    return generic;
+  IRRewriter rewriter(linalgOp->getContext());
+  rewriter.setInsertionPoint(linalgOp);
+  FailureOr<linalg::CollapseResult> collapsed = linalg::collapseOpIterationDims(linalgOp, {folded}, rewriter);
+  if (failed(collapsed))
+    return generic;
+  rewriter.replaceOp(linalgOp, collapsed->results);
+  return wrap(collapsed->collapsedOp.getOperation());
+}
+
 bool tmLinalgFuse(MlirOperation root) {
   Operation *op = unwrap(root);
   MLIRContext *context = op->getContext();

@@ -94,6 +94,10 @@ MlirStringRef tmAttributeResource(MlirAttribute attribute);
 bool tmLinalgFuse(MlirOperation root);
 bool tmLinalgDecompose(MlirOperation root);
 bool tmLinalgIsLinalgOp(MlirOperation op);
+// The generic that replaces a LinalgOp; itself where it is one.
+MlirOperation tmLinalgGeneralize(MlirOperation op);
+// The same, on tensors, with these loop dimensions as one where all indexing maps have them as neighbours.
+MlirOperation tmLinalgCollapse(MlirOperation op, const int64_t *dims, size_t count);
 
 // The number of parallel iterators of a LinalgOp.
 size_t tmLinalgNumParallel(MlirOperation op);

@@ -31,6 +31,7 @@ mod narrow;
 mod pads;
 mod pair_blocks;
 mod parts;
+mod permutations;
 pub mod pipelines;
 mod product_call;
 mod product_pairs;
@@ -47,6 +48,7 @@ mod scatter;
 pub mod schedule;
 mod subgroups;
 pub mod template;
+mod tensor_products;
 pub mod threads;
 mod tosa;
 mod turns;
@@ -84,6 +86,7 @@ passes! {
     tinymlir_emulate_gpu,
     tinymlir_entry_arguments,
     tinymlir_expand_math,
+    tinymlir_fold_transposes,
     tinymlir_fuse,
     tinymlir_gemv,
     tinymlir_alignment_checks,

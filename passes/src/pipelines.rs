@@ -11,7 +11,7 @@ pub static OPTIMIZE: Pipeline = Pipeline {
     description: "Canonicalize and fuse elementwise operations on tensors; contractions pass untouched",
     options: &[],
     expand: |_| {
-        "tinymlir-verify-input,tinymlir-decompose,convert-elementwise-to-linalg,canonicalize,cse,tinymlir-fuse,canonicalize,cse".into()
+        "tinymlir-verify-input,tinymlir-decompose,convert-elementwise-to-linalg,canonicalize,cse,tinymlir-fold-transposes,tinymlir-fuse,canonicalize,cse".into()
     },
 };
 

@@ -15,6 +15,20 @@ impl Op {
         // SAFETY: as above.
         unsafe { super::pass::tmLinalgDecompose(self.0) }
     }
+    /// Makes a generic of a linalg operation with a name; this one, which it replaces, is erased. A generic stays as it is.
+    pub fn linalg_generalize(self) -> Op {
+        assert!(self.is_linalg(), "{}", self.name());
+        // SAFETY: a live linalg operation, to which the caller keeps no other handle.
+        Op(unsafe { super::pass::tmLinalgGeneralize(self.0) })
+    }
+    /// Makes one loop of the loop dimensions `dims` of a linalg operation on tensors, which is made a generic and replaced, with reshapes
+    /// of its operands and results. In each indexing map the dimensions are neighbours in this order, or absent; else it stays a generic.
+    pub fn linalg_collapse(self, dims: &[usize]) -> Op {
+        assert!(self.is_linalg(), "{}", self.name());
+        let dims: Vec<i64> = dims.iter().map(|d| *d as i64).collect();
+        // SAFETY: as above; the dimensions live through the call, which checks them.
+        Op(unsafe { super::pass::tmLinalgCollapse(self.0, dims.as_ptr(), dims.len()) })
+    }
 }
 
 /// Upstream's queries on linalg operations.

@@ -265,6 +265,8 @@ unsafe extern "C" {
     pub(super) fn tmAttributeResource(attribute: MlirAttribute) -> MlirStringRef;
     pub(super) fn tmLinalgFuse(op: MlirOperation) -> bool;
     pub(super) fn tmLinalgDecompose(op: MlirOperation) -> bool;
+    pub(super) fn tmLinalgGeneralize(op: MlirOperation) -> MlirOperation;
+    pub(super) fn tmLinalgCollapse(op: MlirOperation, dims: *const i64, count: usize) -> MlirOperation;
     pub(super) fn tmRegisterExtensions(registry: MlirDialectRegistry);
     pub(super) fn tmParseModule(context: MlirContext, source: MlirStringRef, file: MlirStringRef) -> MlirOperation;
 }
