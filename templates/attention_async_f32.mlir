@@ -16,9 +16,11 @@
 // CHECK: gpu.func @attention_f32(
 // CHECK: func.func private @attention(
 
-// Parameters: whether keys after a row's own place have no score, so that they need not be read; an operand that @score
+// Parameters: whether keys after a row's own place have no score, so that they need not be read; whether a row without any score is
+// zero, and not a quotient of zeros; an operand that @score
 // may read; and @score.
 #causal = false
+#zero_rows = false
 !extra = memref<f32>
 !view = memref<?x?x?xf32, strided<[?, ?, 1], offset: ?>>
 
@@ -369,7 +371,11 @@ gpu.module @attention_f32_kernels {
         %their_scale_1 = vector.extract %their_scale[%i] : f32 from vector<4xf32>
         %their_scale_4 = vector.broadcast %their_scale_1 : f32 to vector<4xf32>
         %sum_1 = vector.extract %sum[%i] : f32 from vector<4xf32>
-        %sum_4 = vector.broadcast %sum_1 : f32 to vector<4xf32>
+        %zero_rows = arith.constant #zero_rows
+        %least_sum = arith.constant 1.0e-30 : f32
+        %some = arith.maximumf %sum_1, %least_sum : f32
+        %divisor = arith.select %zero_rows, %some, %sum_1 : f32
+        %sum_4 = vector.broadcast %divisor : f32 to vector<4xf32>
         affine.for %j = 0 to 2 {
           %piece = affine.apply affine_map<(i, j) -> (2 * i + j)>(%i, %j)
           %r = affine.apply affine_map<(r, p) -> (r + 4 * p)>(%pair_row, %piece)

@@ -12,9 +12,11 @@
 // CHECK: gpu.func @attention_f32(
 // CHECK: func.func private @attention(
 
-// Parameters: whether keys after a row's own place have no score, so that they need not be read; an operand that @score
+// Parameters: whether keys after a row's own place have no score, so that they need not be read; whether a row without any score is
+// zero, and not a quotient of zeros; an operand that @score
 // may read; and @score.
 #causal = false
+#zero_rows = false
 !extra = memref<f32>
 !view = memref<?x?x?xf32, strided<[?, ?, 1], offset: ?>>
 
@@ -282,7 +284,11 @@ gpu.module @attention_f32_kernels {
       %row_in = arith.cmpi ult, %row, %m : index
       %mine = vector.extract %res#2[%i] : f32 from vector<4xf32>
       %sum = func.call @row_sum(%mine) : (f32) -> f32
-      %sum4 = vector.broadcast %sum : f32 to vector<4xf32>
+      %zero_rows = arith.constant #zero_rows
+      %least_sum = arith.constant 1.0e-30 : f32
+      %some = arith.maximumf %sum, %least_sum : f32
+      %divisor = arith.select %zero_rows, %some, %sum : f32
+      %sum4 = vector.broadcast %divisor : f32 to vector<4xf32>
       affine.for %j = 0 to 2 {
         %c = affine.apply affine_map<(d, j) -> (d + 32 * j)>(%my_depth, %j)
         %c_in = arith.cmpi ult, %c, %depth : index

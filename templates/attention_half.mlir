@@ -15,11 +15,13 @@
 // CHECK: gpu.func @attention_half(
 // CHECK: func.func private @attention(
 
-// Parameters: whether keys after a row's own place have no score, so that they need not be read; an operand that @score may
+// Parameters: whether keys after a row's own place have no score, so that they need not be read; whether a row without any score is
+// zero, and not a quotient of zeros; an operand that @score may
 // read; whether D is 64; what multiplies scores before the power of two, at once with what is added or
 // not; the elements of Q, K and V, of factors, and of O; two factors as an instruction takes them (i32, or vector<2xf16>) and their
 // name there; the bytes of four elements, of two, and of two of O; @score; @score_kept; @factors; and @result.
 #causal = false
+#zero_rows = false
 #whole_depth = false
 #fused = false
 #factor = 1.44269504 : f32
@@ -557,8 +559,12 @@ gpu.module @attention_half_kernels {
         %my_part = arith.mulf %my_sum, %my_scale : f32
         %their_part = arith.mulf %their_sum, %their_scale : f32
         %sum = arith.addf %my_part, %their_part : f32
-        %my_share = arith.divf %my_scale, %sum : f32
-        %their_share = arith.divf %their_scale, %sum : f32
+        %zero_rows = arith.constant #zero_rows
+        %least_sum = arith.constant 1.0e-30 : f32
+        %some = arith.maximumf %sum, %least_sum : f32
+        %divisor = arith.select %zero_rows, %some, %sum : f32
+        %my_share = arith.divf %my_scale, %divisor : f32
+        %their_share = arith.divf %their_scale, %divisor : f32
         %row = affine.apply affine_map<(o, r, h) -> (o + r + 8 * h)>(%row0, %my_row, %h)
         %row_in = arith.cmpi ult, %row, %m : index
         affine.for %j = 0 to 8 {

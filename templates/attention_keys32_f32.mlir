@@ -11,9 +11,11 @@
 // CHECK: gpu.func @attention_keys32_f32(
 // CHECK: func.func private @attention(
 
-// Parameters: whether keys after a row's own place have no score, so that they need not be read; an operand that @score
+// Parameters: whether keys after a row's own place have no score, so that they need not be read; whether a row without any score is
+// zero, and not a quotient of zeros; an operand that @score
 // may read; and @score.
 #causal = false
+#zero_rows = false
 !extra = memref<f32>
 !view = memref<?x?x?xf32, strided<[?, ?, 1], offset: ?>>
 
@@ -175,7 +177,11 @@ gpu.module @attention_keys32_f32_kernels {
       }
       affine.yield %acc4 : vector<2xf32>
     }
-    %sum2 = vector.broadcast %sum : f32 to vector<2xf32>
+    %zero_rows = arith.constant #zero_rows
+    %least_sum = arith.constant 1.0e-30 : f32
+    %some = arith.maximumf %sum, %least_sum : f32
+    %divisor = arith.select %zero_rows, %some, %sum : f32
+    %sum2 = vector.broadcast %divisor : f32 to vector<2xf32>
     %mean = arith.divf %out, %sum2 : vector<2xf32>
     %row_in = arith.cmpi ult, %row, %m : index
     %column_in = arith.cmpi ult, %column, %depth : index

@@ -18,9 +18,11 @@
 // CHECK: gpu.func @attention_tf32(
 // CHECK: func.func private @attention(
 
-// Parameters: whether keys after a row's own place have no score, so that they need not be read; an operand that @score
+// Parameters: whether keys after a row's own place have no score, so that they need not be read; whether a row without any score is
+// zero, and not a quotient of zeros; an operand that @score
 // may read; whether D is 64; what multiplies scores before the power of two, at once with what is added or not; views, whose strides may be constants; @score; and @score_kept.
 #causal = false
+#zero_rows = false
 #whole_depth = false
 #fused = false
 #factor = 1.44269504 : f32
@@ -570,7 +572,11 @@ gpu.module @attention_tf32_kernels {
     %is_first = arith.cmpi eq, %group, %c0 : index
     scf.if %is_first {
       %ones = arith.constant dense<1.0> : vector<4xf32>
-      %shares = arith.divf %ones, %all#2 : vector<4xf32>
+      %zero_rows = arith.constant #zero_rows
+      %least_sums = arith.constant dense<1.0e-30> : vector<4xf32>
+      %some = arith.maximumf %all#2, %least_sums : vector<4xf32>
+      %divisors = arith.select %zero_rows, %some, %all#2 : vector<4xf32>
+      %shares = arith.divf %ones, %divisors : vector<4xf32>
       affine.for %e = 0 to 4 {
         %row = affine.apply affine_map<(o, r, e) -> (o + r + 8 * e)>(%row0, %my_row, %e)
         %row_in = arith.cmpi ult, %row, %m : index

@@ -18,8 +18,8 @@ use crate::{
 /// The most elements of a head.
 pub const MOST_DEPTH: i64 = 64;
 /// The least rows, unless there is one, of which so many batches are taken.
-const LEAST_ROWS: i64 = 9;
-const MOST_ROW_BATCHES: i64 = 4096;
+pub const LEAST_ROWS: i64 = 9;
+pub const MOST_ROW_BATCHES: i64 = 4096;
 
 /// The chains of a module, in order.
 pub fn chains(module: Op) -> impl Iterator<Item = Chain> {
@@ -40,12 +40,14 @@ pub struct Chain {
     pub out: Operand,
     /// The elementwise operation that makes scores of products.
     pub score: Option<Score>,
+    /// Whether a row whose scores are all minus infinity gives zeros, and not quotients of zeros.
+    pub empty_is_zero: bool,
     /// The product with the values.
-    second: Op,
+    pub second: Op,
     /// Everything that the kernel replaces, in order; the last one is where it is launched.
     pub ops: Vec<Op>,
     /// The buffers that nothing else may see.
-    between: Vec<Value>,
+    pub between: Vec<Value>,
 }
 
 /// A product whose factors are of one type and which is summed up in that or in f32.
@@ -55,7 +57,8 @@ fn matrices(op: Op) -> Option<Matrices> {
 }
 
 impl Chain {
-    fn ending_with(second: Op) -> Option<Chain> {
+    /// The chain of operations on batches of matrices that ends with the product `second` or the quotient after it.
+    pub fn ending_with(second: Op) -> Option<Chain> {
         let product = matrices(second)?;
         let [batch, m, depth, n] = product.size;
         if depth > MOST_DEPTH || depth % 4 != 0 || !(m >= LEAST_ROWS || m == 1 && batch <= MOST_ROW_BATCHES) {
@@ -134,6 +137,7 @@ impl Chain {
             v: product.b,
             out,
             score,
+            empty_is_zero: false,
             second,
             ops,
             between,
@@ -171,7 +175,7 @@ impl Chain {
     }
 
     /// Whether the kernel can read and write its operands.
-    fn fits(&self) -> bool {
+    pub fn fits(&self) -> bool {
         let [batch, m, n, depth] = self.size;
         self.q.reads_vectors([batch, m, depth])
             && self.k.reads_vectors([batch, n, depth])

@@ -7,7 +7,7 @@ use crate::{
     epilogue::fill_before,
     ir::{Op, Value},
     kernels::set_body,
-    key_rows::{constant, is_lowest},
+    key_rows::is_lowest,
     memory::{between, outputs, users, writes},
 };
 
@@ -15,8 +15,48 @@ use crate::{
 #[derive(Clone)]
 pub struct Score {
     pub op: Op,
-    product: Value,
+    pub product: Value,
     pub extra: Option<usize>,
+    /// What its loops run along.
+    pub loops: Vec<Along>,
+}
+
+/// What a loop over scores runs along.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Along {
+    /// Batches, or where several loops do, the batch's number divided by `inner`, modulo `size` where given.
+    Batch {
+        inner: i64,
+        size: Option<i64>,
+    },
+    Row,
+    Key,
+    /// One element.
+    One,
+}
+
+impl Along {
+    /// The place that a loop is at in the batch, row and key given, as operations before `end`.
+    fn place(self, [batch, row, key]: [Value; 3], end: Op) -> Result<Value, String> {
+        let (inner, size) = match self {
+            Along::Row => return Ok(row),
+            Along::Key => return Ok(key),
+            Along::Batch { inner: 1, size: None } => return Ok(batch),
+            Along::One => {
+                let made = end.build_before(&[], "", "%zero = arith.constant 0 : index\nreturn %zero : index")?;
+                return Ok(made[0]);
+            }
+            Along::Batch { inner, size } => (inner, size),
+        };
+        let mut text = format!("%inner = arith.constant {inner} : index\n%all = arith.divui %batch, %inner : index\n");
+        text += &match size {
+            Some(size) => format!(
+                "%size = arith.constant {size} : index\n%at = arith.remui %all, %size : index\nreturn %at : index"
+            ),
+            None => "return %all : index".into(),
+        };
+        Ok(end.build_before(&[("batch", batch)], "", &text)?[0])
+    }
 }
 
 /// An elementwise operation with its input of the chain, in place or not.
@@ -60,7 +100,7 @@ impl Step {
 }
 
 /// What was rounded or extended to a value.
-fn wider(value: Value) -> Value {
+pub fn wider(value: Value) -> Value {
     let conversion = value.def().filter(|d| d.is("arith.extf") || d.is("arith.truncf"));
     conversion.map_or(value, |d| wider(d.operand(0)))
 }
@@ -118,54 +158,14 @@ impl Score {
             }
         }
         let (first, product) = found?;
-        Some((first, Score { op, product, extra }))
+        let loops = [Along::Batch { inner: 1, size: None }, Along::Row, Along::Key][3 - rank..].to_vec();
+        Some((first, Score { op, product, extra, loops }))
     }
 
-    /// The condition outside of which the score is minus infinity whatever the product is.
-    pub fn kept(&self) -> Option<Value> {
-        let select =
-            self.op.blocks(0).first()?.terminator().operands().first()?.def().filter(|d| d.is("arith.select"))?;
-        let low = is_lowest(&constant(select.operand(2)));
-        let condition = select.operand(0);
-        let mut left = vec![condition];
-        while let Some(value) = left.pop() {
-            if value == self.product {
-                return None;
-            }
-            left.extend(value.def().map(|d| d.operands()).unwrap_or_default());
-        }
-        low.then_some(condition)
-    }
-
-    /// The positive number that scores are products times, and the condition outside of which they are minus infinity instead
-    /// where there is one; nothing where they are made of products in another way.
-    pub fn multiple(&self) -> Option<(f64, Option<Value>)> {
-        let last = *self.op.blocks(0).first()?.terminator().operands().first()?;
-        let condition = self.kept();
-        let mut scaled = wider(if condition.is_some() { last.def()?.operand(1) } else { last });
-        let mut factor = 1.0;
-        if let Some(op) = scaled.def().filter(|d| d.is("arith.mulf") || d.is("arith.divf")) {
-            let number = |v: Value| constant(wider(v)).split(' ').next().and_then(|n| n.parse::<f64>().ok());
-            let (a, b) = (op.operand(0), op.operand(1));
-            (factor, scaled) = match op.is("arith.mulf") {
-                true => number(b).map(|n| (n, wider(a))).or_else(|| Some((number(a)?, wider(b))))?,
-                false => (1.0 / number(b)?, wider(a)),
-            };
-        }
-        (scaled == self.product && (1e-20..1e20).contains(&factor)).then_some((factor, condition))
-    }
-
-    /// Gives the template's function `name` the product where a condition holds, else minus infinity.
-    pub fn set_masked(&self, kernels: Op, name: &str, condition: Value) -> Result<(), String> {
-        self.set(kernels, name, &[condition], 1, None)?;
-        let missing = || format!("internal error: no function @{name}");
-        let body = kernels.lookup(name).and_then(|f| f.blocks(0).first().copied()).ok_or_else(missing)?;
-        let end = body.terminator();
-        let (product, holds) = (*body.arguments().first().ok_or_else(missing)?, end.operand(0));
-        let text = "%low = arith.constant 0xFF800000 : f32\n%s = arith.select %holds, %p, %low : f32\nreturn %s : f32";
-        let score = end.build_before(&[("p", product), ("holds", holds)], "", text)?;
-        end.set_operands(&score);
-        Ok(())
+    /// The places of its loops in the batch, row and key given, as operations before `end`.
+    fn places(&self, arguments: &[Value], end: Op) -> Result<Vec<Value>, String> {
+        let at: [Value; 3] = arguments.try_into().map_err(|_| "internal error: no batch, row and key")?;
+        self.loops.iter().map(|along| along.place(at, end)).collect()
     }
 
     /// Gives the template's function `name` this operation's body as far as it makes `results`. Its arguments from `first`
@@ -181,9 +181,8 @@ impl Score {
     ) -> Result<(), String> {
         let block = self.op.blocks(0)[0];
         let maps = self.op.linalg_maps();
-        let rank = maps[0].num_dims();
         set_body(kernels, name, block, results, |arguments, end| {
-            let places = &arguments[first + 3 - rank..first + 3];
+            let places = self.places(&arguments[first..first + 3], end)?;
             let mut bound = vec![];
             let ty = self.product.ty();
             let product = match first {
@@ -206,7 +205,7 @@ impl Score {
             if let Some(extra) = self.extra {
                 let array = arguments[first + 3];
                 let element = self.op.operand(extra).ty().element().ok_or("internal error: no element type")?;
-                let names: Vec<String> = (0..rank).map(|i| format!("i{i}")).collect();
+                let names: Vec<String> = (0..places.len()).map(|i| format!("i{i}")).collect();
                 // Rows and keys past the last ones read the last element.
                 let (mut text, mut list) =
                     ("%zero = arith.constant 0 : index\n%one = arith.constant 1 : index\n".to_string(), vec![]);
@@ -256,7 +255,7 @@ impl Score {
         let extra = self.extra?;
         let block = *self.op.blocks(0).first()?;
         let maps = self.op.linalg_maps();
-        let key = maps[extra].num_dims().checked_sub(1)?;
+        let key = self.loops.iter().position(|along| *along == Along::Key)?;
         let whole = maps[extra].dims() == [Some(key)] && self.kept() == Some(block.arguments()[extra]);
         let mask = self.op.operand(extra);
         // New memory is reached by its uses alone: one makes it, the others read it.
@@ -290,11 +289,10 @@ impl Score {
     pub fn set_key_mask(&self, kernels: Op, mask: &KeyMask) -> Result<(), String> {
         let block = self.op.blocks(0)[0];
         let results = block.terminator().operands();
-        let rank = self.op.linalg_maps()[0].num_dims();
         let kept = self.kept().ok_or("internal error: scores without a mask")?;
         set_body(kernels, "score", block, &results, |arguments, end| {
             let yes = end.build_before(&[], "", "%true = arith.constant true\nreturn %true : i1")?;
-            let places = &arguments[4 - rank..4];
+            let places = self.places(&arguments[1..4], end)?;
             let mut bound = vec![(self.product, arguments[0]), (kept, yes[0])];
             for index in block.ops().into_iter().filter(|o| o.is("linalg.index")) {
                 let dim = index.attr("dim").and_then(|a| a.as_int()).unwrap_or(0) as usize;
@@ -355,24 +353,4 @@ pub fn last_writer(op: Op, buffer: Value) -> Option<Op> {
     let place = ops.iter().position(|o| *o == op)?;
     let writer = ops[..place].iter().rev().find(|o| writes(**o, buffer))?;
     (writer.is_linalg() && outputs(*writer).contains(&buffer)).then_some(*writer)
-}
-
-/// The condition, where scores are minus infinity wherever the column's index is greater than the row's, that it is not.
-pub fn causal(score: Op) -> Option<Value> {
-    let body = score.blocks(0)[0];
-    let select = body.terminator().operands().first()?.def().filter(|d| d.is("arith.select"))?;
-    let low = is_lowest(&constant(select.operand(2)));
-    let compare = select.operand(0).def().filter(|d| d.is("arith.cmpi"))?;
-    let rank = score.linalg_maps().first().map_or(0, |m| m.num_dims()) as i64;
-    let dim = |v: Value| v.def().filter(|d| d.is("linalg.index")).and_then(|d| d.attr("dim")).and_then(|a| a.as_int());
-    let (a, b) = (dim(compare.operand(0)), dim(compare.operand(1)));
-    let (row, column) = (Some(rank - 2), Some(rank - 1));
-    // arith.cmpi's predicates: 3 sle, 5 sge, 7 ule, 9 uge.
-    let predicate = compare.attr("predicate").and_then(|p| p.as_int());
-    let keeps = match predicate {
-        Some(3 | 7) => (a, b) == (column, row),
-        Some(5 | 9) => (a, b) == (row, column),
-        _ => false,
-    };
-    (keeps && low).then(|| select.operand(0))
 }

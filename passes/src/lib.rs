@@ -5,10 +5,12 @@
 
 mod attention_block;
 mod attention_chain;
+mod attention_mask;
 mod attention_match;
 mod attention_product;
 mod attention_rows;
 mod attention_steps;
+mod attention_views;
 mod buffers;
 mod captures;
 pub mod device;

@@ -10,13 +10,14 @@
 //! differs from the separate operations by rounding of what lies between only.
 //!
 //! Takes f32, and from sm_80 on f16 and bf16, with static sizes, up to 64 elements a head, more than 8 rows or one of f32, and at
-//! most one operand beside the products in the scores, such as a mask; everything between must be read by nothing else. What it
-//! leaves, with a remark, goes to the kernels for products and rows.
+//! most one operand beside the products in the scores, such as a mask; everything between must be read by nothing else. Of f32 the
+//! operations between may be of any rank, with reshapes, as exporters write several sequences of heads, and rows without keys may
+//! give zeros (`attention_views.rs`); batches have one stride then. What it leaves, with a remark, goes to the kernels for products and rows.
 
 use crate::{
-    attention_match::{Chain, MOST_DEPTH, chains, element},
+    attention_match::{Chain, MOST_DEPTH, element},
     attention_product::AttentionProduct,
-    attention_steps::causal,
+    attention_views::chains_through_views,
     choice::{Choice, Precision},
     host::{Operand, Text, Workspaces},
     ir::{Op, Opt, Pass, PassCx, PassResult, Value},
@@ -77,7 +78,7 @@ fn run(cx: &PassCx, module: Op) -> PassResult {
         let kernel = one_row.or_else(|| attention(chip, &chain.element, precision, n).filter(|_| m > 1))?;
         Some((if kernel.factors == "bf16" { chain.rounded() } else { chain }, kernel))
     };
-    while let Some((chain, kernel)) = chains(module).find_map(chosen) {
+    while let Some((chain, kernel)) = chains_through_views(module).find_map(chosen) {
         match AttentionProduct::behind(&chain, chip, reductions) {
             Some(both) => both.emit(cx, module, &mut kernels, (&mut workspaces, &mut zeroed))?,
             None => chain.emit(cx, &kernel, module, &mut kernels, &mut workspaces)?,
@@ -98,7 +99,7 @@ impl Chain {
         let [batch, m, n, depth] = self.size;
         let at = self.ops[self.ops.len() - 1];
         let one_row = m == 1;
-        let kept = self.score.as_ref().and_then(|s| causal(s.op)).filter(|_| !one_row);
+        let kept = self.score.as_ref().and_then(|s| s.causal()).filter(|_| !one_row);
         let causal = kept.is_some();
         // Scores that are multiples of products are made where the power is taken.
         let multiple =
@@ -131,6 +132,7 @@ impl Chain {
         let mut parameters = vec![("!extra", extra_type.as_str())];
         if !one_row {
             parameters.push(("#causal", if causal { "true" } else { "false" }));
+            parameters.push(("#zero_rows", if self.empty_is_zero { "true" } else { "false" }));
         }
         parameters.extend(kernel.parameters);
         let operands = [
