@@ -119,9 +119,9 @@ pub fn find(op: Op, output: Value, inputs: [Value; 2], size: [i64; 3]) -> Option
             continue;
         }
         let (offset, steps) = strides(maps[i], operand, loops)?;
-        let column = merge(&roles.columns, &sizes, &steps)?;
-        let one = |dim: Option<usize>| dim.map_or(0, |d| steps[d]);
-        let extra = Operand { buffer: operand, offset, strides: [one(roles.batch), one(roles.row), column] };
+        let merged = |dims: &[usize], alone| merge(dims, &sizes, &steps, alone);
+        let strides = [merged(&roles.batches, 0)?, merged(&roles.rows, 0)?, merged(&roles.columns, 1)?];
+        let extra = Operand { buffer: operand, offset, strides };
         // In place only element by element: a thread reads what it writes.
         let goes_to = [target.batch.1, target.row.1, target.inner.1];
         if may_alias(operand, out) && !(extra.strides == goes_to && target.group.0 == 1 && offset == target.offset) {
@@ -197,10 +197,10 @@ fn strides(map: AffineMap, operand: Value, loops: usize) -> Option<(i64, Vec<i64
     Some((memref.offset?, steps))
 }
 
-/// The loops that run along a product's batches, rows and columns, the columns' innermost first.
+/// The loops that run along a product's batches, rows and columns, each the innermost first.
 struct Roles {
-    batch: Option<usize>,
-    row: Option<usize>,
+    batches: Vec<usize>,
+    rows: Vec<usize>,
     columns: Vec<usize>,
 }
 
@@ -211,24 +211,27 @@ fn roles(steps: &[i64], sizes: &[i64], [batches, m, n]: [i64; 3]) -> Option<Role
         return None;
     }
     order.sort_by_key(|d| steps[*d]);
-    let mut order = order.into_iter().peekable();
-    let (mut columns, mut reach) = (vec![], 1);
-    while reach < n {
-        let dim = order.next().filter(|d| steps[*d] == reach)?;
-        reach *= sizes[dim];
-        columns.push(dim);
-    }
-    let row = if m > 1 { Some(order.next().filter(|d| steps[*d] == n && sizes[*d] == m)?) } else { None };
-    let batch =
-        if batches > 1 { Some(order.next().filter(|d| steps[*d] == m * n && sizes[*d] == batches)?) } else { None };
-    (reach == n && order.next().is_none()).then_some(Roles { batch, row, columns })
+    let mut order = order.into_iter();
+    let mut reach = 1;
+    // The loops that together take as many steps, each a multiple of the one inside it.
+    let mut along = |count: i64| -> Option<Vec<usize>> {
+        let (mut dims, end) = (vec![], reach * count);
+        while reach < end {
+            let dim = order.next().filter(|d| steps[*d] == reach)?;
+            reach *= sizes[dim];
+            dims.push(dim);
+        }
+        (reach == end).then_some(dims)
+    };
+    let (columns, rows, batches) = (along(n)?, along(m)?, along(batches)?);
+    order.next().is_none().then_some(Roles { batches, rows, columns })
 }
 
-/// The elements between neighbouring columns of an operand, when that is one number for all columns.
-fn merge(columns: &[usize], sizes: &[i64], steps: &[i64]) -> Option<i64> {
-    let first = columns.first().map_or(1, |d| steps[*d]);
+/// The elements between neighbouring columns, rows or batches of an operand, when that is one number for all; `alone` where there is one.
+fn merge(dims: &[usize], sizes: &[i64], steps: &[i64], alone: i64) -> Option<i64> {
+    let first = dims.first().map_or(alone, |d| steps[*d]);
     let mut expected = first;
-    for dim in columns {
+    for dim in dims {
         if steps[*dim] != expected {
             return None;
         }
@@ -254,13 +257,13 @@ fn target(
     }
     let inner = axes.first().copied().unwrap_or((1, 1));
     let group = axes.get(1).copied().unwrap_or((1, 0));
-    let axis = |dim: Option<usize>, size: i64| dim.map_or((size, 0), |d| (size, steps[d]));
+    let (batch, row) = (merge(&roles.batches, sizes, &steps, 0)?, merge(&roles.rows, sizes, &steps, 0)?);
     let distinct = steps.iter().zip(sizes).all(|(step, size)| *step != 0 || *size == 1);
     (axes.len() <= 2 && distinct).then(|| Target {
         buffer: out,
         offset,
-        batch: axis(roles.batch, size[0]),
-        row: axis(roles.row, size[1]),
+        batch: (size[0], batch),
+        row: (size[1], row),
         group,
         inner,
     })
