@@ -29,6 +29,28 @@ impl Score {
         self.masked().map(|(condition, _)| condition)
     }
 
+    /// Turns a selection of minus infinity where a comparison of integers holds around, to one where the opposite does not, so that what
+    /// looks for masks finds it.
+    pub fn turn_selection(&self) -> Result<(), String> {
+        let found = || {
+            let last = self.op.blocks(0).first()?.terminator().operands().first()?.def()?;
+            // A mask that is added may be selected as well.
+            let selects = |v: Value| v.def().filter(|d| d.is("arith.select"));
+            let select = if last.is("arith.select") { last } else { last.operands().into_iter().find_map(selects)? };
+            let turned = is_lowest(&constant(select.operand(1))) && !is_lowest(&constant(select.operand(2)));
+            let compare = select.operand(0).def().filter(|d| turned && d.is("arith.cmpi"))?;
+            // eq, ne, slt, sle, sgt, sge, ult, ule, ugt, uge.
+            let opposite = ["ne", "eq", "sge", "sgt", "sle", "slt", "uge", "ugt", "ule", "ult"];
+            Some((select, compare, *opposite.get(compare.attr("predicate")?.as_int()? as usize)?))
+        };
+        let Some((select, compare, opposite)) = found() else { return Ok(()) };
+        let (a, b) = (compare.operand(0), compare.operand(1));
+        let text = format!("%c = arith.cmpi {opposite}, %a, %b : {}\nreturn %c : i1", a.ty());
+        let kept = select.build_before(&[("a", a), ("b", b)], "", &text)?;
+        select.set_operands(&[kept[0], select.operand(2), select.operand(1)]);
+        Ok(())
+    }
+
     fn depends(&self, value: Value) -> bool {
         value == self.product || value.def().is_some_and(|d| d.operands().into_iter().any(|v| self.depends(v)))
     }

@@ -61,7 +61,11 @@ fn through_views(second: Op) -> Option<Chain> {
         ops: chain.ops,
         between,
     };
-    found.fits().then_some(found)
+    if !found.fits() {
+        return None;
+    }
+    let turned = found.score.as_ref().map_or(Ok(()), |score| score.turn_selection());
+    turned.is_ok().then_some(found)
 }
 
 /// What an operand's rows and columns are in memory; nothing where batches have more than one stride, or something is dynamic.

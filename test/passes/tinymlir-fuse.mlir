@@ -185,3 +185,45 @@ func.func @gather_extend_add(%table: tensor<9x4xbf16>, %ids: tensor<2xi32>, %x: 
   } -> tensor<2x4xf32>
   return %sum : tensor<2x4xf32>
 }
+
+// -----
+
+// The numbers of rows and columns are made where they are compared, also by two readers and through reshapes: nothing is read for them.
+// CHECK-LABEL: func.func @places(
+// CHECK-NOT:     tensor.expand_shape
+// CHECK:         linalg.generic {{.*}} ins(%{{[^ ,]*}} : tensor<2x8x8xf32>)
+// CHECK-DAG:       %[[R:.*]] = linalg.index 1
+// CHECK-DAG:       %[[K:.*]] = linalg.index 2
+// CHECK:           arith.cmpi sle
+// CHECK:         linalg.generic {{.*}} outs(%{{[^ ,]*}} : tensor<8xi64>)
+// CHECK-NOT:     linalg.generic
+#id = affine_map<(b, i, j) -> (b, i, j)>
+#keys = affine_map<(b, i, j) -> (0, j)>
+#rows = affine_map<(b, i, j) -> (i, 0)>
+#one = affine_map<(i) -> (i)>
+func.func @places(%x: tensor<2x8x8xf32>) -> (tensor<2x8x8xf32>, tensor<8xi64>) {
+  %low = arith.constant 0xFF800000 : f32
+  %ie = tensor.empty() : tensor<8xi64>
+  %i = linalg.generic {indexing_maps = [#one], iterator_types = ["parallel"]} outs(%ie : tensor<8xi64>) {
+  ^bb0(%o: i64):
+    %at = linalg.index 0 : index
+    %number = arith.index_cast %at : index to i64
+    linalg.yield %number : i64
+  } -> tensor<8xi64>
+  %ik = tensor.expand_shape %i [[0, 1]] output_shape [1, 8] : tensor<8xi64> into tensor<1x8xi64>
+  %ir = tensor.expand_shape %i [[0, 1]] output_shape [8, 1] : tensor<8xi64> into tensor<8x1xi64>
+  %e = tensor.empty() : tensor<2x8x8xf32>
+  %r = linalg.generic {indexing_maps = [#id, #keys, #rows, #id], iterator_types = ["parallel", "parallel", "parallel"]} ins(%x, %ik, %ir : tensor<2x8x8xf32>, tensor<1x8xi64>, tensor<8x1xi64>) outs(%e : tensor<2x8x8xf32>) {
+  ^bb0(%v: f32, %k: i64, %q: i64, %o: f32):
+    %in = arith.cmpi sle, %k, %q : i64
+    %s = arith.select %in, %v, %low : f32
+    linalg.yield %s : f32
+  } -> tensor<2x8x8xf32>
+  %c1 = arith.constant 1 : i64
+  %next = linalg.generic {indexing_maps = [#one, #one], iterator_types = ["parallel"]} ins(%i : tensor<8xi64>) outs(%ie : tensor<8xi64>) {
+  ^bb0(%v: i64, %o: i64):
+    %n = arith.addi %v, %c1 : i64
+    linalg.yield %n : i64
+  } -> tensor<8xi64>
+  return %r, %next : tensor<2x8x8xf32>, tensor<8xi64>
+}
