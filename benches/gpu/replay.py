@@ -59,19 +59,23 @@ class Launch:
 class Function:
     """The launches of a module's function, on memory of this process."""
 
-    def __init__(self, name, arguments):
+    def __init__(self, name):
         with open(name + ".mlir") as file:
             text = file.read()
         head, *lines = text[re.search(r"func\.func @", text).start() :].split("\n")
         # A value is an index, or a pointer and a static memref type.
-        self.values, self.kept, self.launches = {}, [], []
+        self.values, self.launches = {}, []
+        arguments = {}
         names = dict(re.findall(r'(%arg\d+): memref<[^>]*> \{tinymlir\.name = "([^"]*)"', head))
         for argument, ty in re.findall(r"(%arg\d+): (memref<[^>]*>)", head):
-            if argument not in arguments:
-                arguments[argument] = random_argument(argument, ty)
+            arguments[argument] = random_argument(argument, ty)
             self.values[argument] = (arguments[argument].data_ptr(), ty)
         self.position = [arguments[a] for a, name in names.items() if name == "position"]
+        # What a step leaves for the next one, such as its token.
+        self.numbers = [array for array in arguments.values() if not array.is_floating_point()]
         self.caches = [arguments[a] for a, name in names.items() if ".cache." in name]
+        # Torch returns what nothing holds.
+        self.kept = list(arguments.values())
         for line in lines:
             self.read(line.strip())
         with open(name + ".ptx", "rb") as file:
@@ -143,6 +147,8 @@ class Function:
             check(driver.cuLaunchKernelEx(config, function, packed, 0))
 
     def go_to(self, position):
+        for array in self.numbers:
+            array.fill_(32)
         for array in self.position:
             array.fill_(position)
         torch.cuda.synchronize()
@@ -177,7 +183,7 @@ class Function:
 def main():
     torch.zeros(1, device="cuda")  # makes the context
     for name in sys.argv[1:]:
-        function = Function(name, {})
+        function = Function(name)
         same = "same" if function.is_repeatable() else "DIFFERS"
         times = []
         for position in POSITIONS if function.position else (0,):
