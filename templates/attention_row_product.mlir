@@ -10,8 +10,9 @@
 // distributed workgroup memory; each joins the parts, in their order, and multiplies the row by its eighth of B's columns,
 // which it asked for first: B may be on its way before the kernel's predecessor ends, if it is constant. Everything is added in
 // a fixed order, so that results are the same from run to run. With #atomic they are not: W_b is then one row for all batches, zero
-// before, to which each adds; the first one also what @epilogue adds to its sum, of the elements of E0, E1 and E2. With #prefetches the
-// keys and values of the first turn are asked for to the L2 cache before anything is waited for.
+// before, to which each adds; the first one also what @epilogue adds to its sum, of the elements of E0, E1 and E2. With #early the
+// keys and values of the first turn are read before anything is waited for, all but the row that @written names: the only one that
+// kernels before this one may write. That one is read behind the wait.
 //
 // CHECK: gpu.func @attention_row_product(
 // CHECK: func.func private @attention(
@@ -24,8 +25,8 @@
 !parts = memref<?x?xf32, strided<[?, 1], offset: ?>>
 #depth = 64 : index
 #atomic = false
-// Whether keys are asked for before the kernel's predecessor ends: where what keeps them is constant.
-#prefetches = false
+// Whether keys are read before the kernel's predecessor ends: where what keeps them is constant.
+#early = false
 // The threads of a block, its warps, and its groups of 16 lanes.
 #threads = 384 : index
 #block_size = array<i32: 384, 1, 1>
@@ -125,33 +126,58 @@ gpu.module @attention_row_product_kernels {
     }
     return %rows : !some_rows
   }
-  // Asks for the same to be brought to the L2 cache, whatever is written there until it is read.
-  func.func private @prefetch(%from: !view, %batch: index, %group: index, %rank: index, %n: index, %d: index, %X: !extra) {
+  // The row of K and V that kernels before this one may write.
+  func.func private @written(%X: !extra) -> index {
     %c0 = arith.constant 0 : index
-    %bytes = arith.constant 4 : index
+    return %c0 : index
+  }
+  // Whether a key of the first turn counts and is not the one that may be written.
+  func.func private @stays(%batch: index, %i: index, %group: index, %rank: index, %n: index, %late: index, %X: !extra) -> i1 {
+    %c0 = arith.constant 0 : index
+    %key = affine.apply #key_of(%c0, %i, %group, %rank)
+    %in = arith.cmpi ult, %key, %n : index
+    %safe = arith.select %in, %key, %c0 : index
+    %kept = func.call @keep(%batch, %c0, %safe, %X) : (index, index, index, !extra) -> i1
+    %counts = arith.andi %in, %kept : i1
+    %other = arith.cmpi ne, %key, %late : index
+    %stays = arith.andi %counts, %other : i1
+    return %stays : i1
+  }
+  // Those keys of the first turn, before the wait, and zeros for the others.
+  func.func private @load_early(%from: !view, %batch: index, %group: index, %rank: index, %n: index, %d: index, %late: index, %X: !extra) -> !some_rows {
+    %c0 = arith.constant 0 : index
     %at_once = arith.constant #at_once
-    %base, %offset, %size:3, %stride:3 = memref.extract_strided_metadata %from : !view -> memref<f32>, index, index, index, index, index, index, index
-    %first = memref.extract_aligned_pointer_as_index %from : !view -> index
-    affine.for %i = 0 to %at_once {
+    %zeros = arith.constant dense<0.0> : vector<4xf32>
+    %none = ub.poison : !some_rows
+    %rows = affine.for %i = 0 to %at_once iter_args(%f = %none) -> (!some_rows) {
+      %stays = func.call @stays(%batch, %i, %group, %rank, %n, %late, %X) : (index, index, index, index, index, index, !extra) -> i1
       %key = affine.apply #key_of(%c0, %i, %group, %rank)
-      %in = arith.cmpi ult, %key, %n : index
-      %safe = arith.select %in, %key, %c0 : index
-      %kept = func.call @keep(%batch, %c0, %safe, %X) : (index, index, index, !extra) -> i1
-      %asks = arith.andi %in, %kept : i1
-      scf.if %asks {
-        %batch_at = arith.muli %batch, %stride#0 : index
-        %row_at = arith.muli %key, %stride#1 : index
-        %row = arith.addi %batch_at, %row_at : index
-        %in_row = arith.addi %row, %d : index
-        %element = arith.addi %offset, %in_row : index
-        %byte = arith.muli %element, %bytes : index
-        %address = arith.addi %first, %byte : index
-        %integer = arith.index_cast %address : index to i64
-        %pointer = llvm.inttoptr %integer : i64 to !llvm.ptr<1>
-        nvvm.prefetch level = L2, %pointer : !llvm.ptr<1>
+      %x = scf.if %stays -> (vector<4xf32>) {
+        %there = vector.load %from[%batch, %key, %d] {alignment = 16 : i64, tinymlir.unwritten} : !view, vector<4xf32>
+        scf.yield %there : vector<4xf32>
+      } else {
+        scf.yield %zeros : vector<4xf32>
       }
+      %f1 = vector.insert %x, %f[%i] : vector<4xf32> into !some_rows
+      affine.yield %f1 : !some_rows
     }
-    return
+    return %rows : !some_rows
+  }
+  // Whether a group's keys of the first turn contain one.
+  func.func private @has(%key: index, %group: index, %rank: index) -> i1 {
+    %cluster = arith.constant #cluster
+    %groups = arith.constant #groups
+    %at_once = arith.constant #at_once
+    %of_rank = arith.remui %key, %cluster : index
+    %is_rank = arith.cmpi eq, %of_rank, %rank : index
+    %place = arith.divui %key, %cluster : index
+    %of_group = arith.remui %place, %groups : index
+    %is_group = arith.cmpi eq, %of_group, %group : index
+    %number = arith.divui %place, %groups : index
+    %is_first = arith.cmpi ult, %number, %at_once : index
+    %is_place = arith.andi %is_rank, %is_group : i1
+    %has = arith.andi %is_place, %is_first : i1
+    return %has : i1
   }
   // The same place in the workgroup memory of another block of the cluster, `element` elements on.
   func.func private @there(%address: index, %rank: index, %element: index) -> !llvm.ptr<7> {
@@ -230,10 +256,18 @@ gpu.module @attention_row_product_kernels {
     %d_any = arith.muli %group_lane, %c4 : index
     %last_d = arith.subi %depth, %c4 : index
     %d = arith.minui %d_any, %last_d : index
-    %prefetches = arith.constant #prefetches
-    scf.if %prefetches {
-      func.call @prefetch(%keys, %batch, %group, %rank, %n, %d, %X) : (!view, index, index, index, index, index, !extra) -> ()
-      func.call @prefetch(%values, %batch, %group, %rank, %n, %d, %X) : (!view, index, index, index, index, index, !extra) -> ()
+    %early = arith.constant #early
+    %last_key = arith.subi %n, %c1 : index
+    %written = func.call @written(%X) : (!extra) -> index
+    %late = arith.minui %written, %last_key : index
+    %before:2 = scf.if %early -> (!some_rows, !some_rows) {
+      %k_rows = func.call @load_early(%keys, %batch, %group, %rank, %n, %d, %late, %X) : (!view, index, index, index, index, index, index, !extra) -> !some_rows
+      %v_rows = func.call @load_early(%values, %batch, %group, %rank, %n, %d, %late, %X) : (!view, index, index, index, index, index, index, !extra) -> !some_rows
+      nvvm.bar.warp.sync %all_lanes : i32
+      scf.yield %k_rows, %v_rows : !some_rows, !some_rows
+    } else {
+      %none = ub.poison : !some_rows
+      scf.yield %none, %none : !some_rows, !some_rows
     }
     nvvm.cluster.wait {aligned}
 
@@ -254,33 +288,75 @@ gpu.module @attention_row_product_kernels {
     } else {
       scf.yield %zero, %zero, %zero : f32, f32, f32
     }
-    %own:3 = scf.for %turn = %c0 to %turns step %c1 iter_args(%m = %low, %l = %zero, %o = %zeros) -> (f32, f32, vector<4xf32>) {
-      %k_rows = func.call @load(%keys, %batch, %turn, %group, %rank, %n, %d, %X) : (!view, index, index, index, index, index, index, !extra) -> !some_rows
-      %v_rows = func.call @load(%values, %batch, %turn, %group, %rank, %n, %d, %X) : (!view, index, index, index, index, index, index, !extra) -> !some_rows
-      // Behind the keys, so that what keeps them may be known before the kernel's predecessor ends.
-      %q_any = vector.load %Q[%batch, %c0, %d] {alignment = 16 : i64} : !q_view, vector<4xf32>
-      %q = arith.select %d_in, %q_any, %zeros : vector<4xf32>
+    // Behind the wait what another kernel writes: the row, and the key that may be written, with which its group begins.
+    %late_rows:3 = scf.if %early -> (vector<4xf32>, vector<4xf32>, vector<4xf32>) {
+      %q = vector.load %Q[%batch, %c0, %d] {alignment = 16 : i64} : !q_view, vector<4xf32>
+      %k = vector.load %keys[%batch, %late, %d] {alignment = 16 : i64} : !view, vector<4xf32>
+      %v = vector.load %values[%batch, %late, %d] {alignment = 16 : i64} : !view, vector<4xf32>
       nvvm.bar.warp.sync %all_lanes : i32
+      scf.yield %q, %k, %v : vector<4xf32>, vector<4xf32>, vector<4xf32>
+    } else {
+      scf.yield %zeros, %zeros, %zeros : vector<4xf32>, vector<4xf32>, vector<4xf32>
+    }
+    %begin:3 = scf.if %early -> (f32, f32, vector<4xf32>) {
+      %q = arith.select %d_in, %late_rows#0, %zeros : vector<4xf32>
+      %p = arith.mulf %q, %late_rows#1 : vector<4xf32>
+      %mine = vector.reduction <add>, %p : vector<4xf32> into f32
+      %product = func.call @key_sum(%mine) : (f32) -> f32
+      %has = func.call @has(%late, %group, %rank) : (index, index, index) -> i1
+      %kept = func.call @keep(%batch, %c0, %late, %X) : (index, index, index, !extra) -> i1
+      %counts = arith.andi %has, %kept : i1
+      %s_any = func.call @score(%product, %batch, %c0, %late, %X) : (f32, index, index, index, !extra) -> f32
+      %s = arith.select %counts, %s_any, %low : f32
+      %one = arith.constant 1.0 : f32
+      %l = arith.select %counts, %one, %zero : f32
+      %o = arith.select %counts, %late_rows#2, %zeros : vector<4xf32>
+      scf.yield %s, %l, %o : f32, f32, vector<4xf32>
+    } else {
+      scf.yield %low, %zero, %zeros : f32, f32, vector<4xf32>
+    }
+    %own:3 = scf.for %turn = %c0 to %turns step %c1 iter_args(%m = %begin#0, %l = %begin#1, %o = %begin#2) -> (f32, f32, vector<4xf32>) {
+      %first_turn = arith.cmpi eq, %turn, %c0 : index
+      %is_there = arith.andi %early, %first_turn : i1
+      %turn_rows:2 = scf.if %is_there -> (!some_rows, !some_rows) {
+        scf.yield %before#0, %before#1 : !some_rows, !some_rows
+      } else {
+        %k_rows = func.call @load(%keys, %batch, %turn, %group, %rank, %n, %d, %X) : (!view, index, index, index, index, index, index, !extra) -> !some_rows
+        %v_rows = func.call @load(%values, %batch, %turn, %group, %rank, %n, %d, %X) : (!view, index, index, index, index, index, index, !extra) -> !some_rows
+        scf.yield %k_rows, %v_rows : !some_rows, !some_rows
+      }
+      %q_any = scf.if %early -> (vector<4xf32>) {
+        scf.yield %late_rows#0 : vector<4xf32>
+      } else {
+        %v = vector.load %Q[%batch, %c0, %d] {alignment = 16 : i64} : !q_view, vector<4xf32>
+        nvvm.bar.warp.sync %all_lanes : i32
+        scf.yield %v : vector<4xf32>
+      }
+      %q = arith.select %d_in, %q_any, %zeros : vector<4xf32>
+      %done_not = arith.constant false
       %no_scores = ub.poison : !some
       %scores = affine.for %i = 0 to %at_once iter_args(%f = %no_scores) -> (!some) {
         %key = affine.apply #key_of(%turn, %i, %group, %rank)
         %in = arith.cmpi ult, %key, %n : index
         %safe = arith.select %in, %key, %c0 : index
-        %k = vector.extract %k_rows[%i] : vector<4xf32> from !some_rows
+        %k = vector.extract %turn_rows#0[%i] : vector<4xf32> from !some_rows
         %p = arith.mulf %q, %k : vector<4xf32>
         %mine = vector.reduction <add>, %p : vector<4xf32> into f32
         %product = func.call @key_sum(%mine) : (f32) -> f32
         %kept = func.call @keep(%batch, %c0, %safe, %X) : (index, index, index, !extra) -> i1
         %s_any = func.call @score(%product, %batch, %c0, %safe, %X) : (f32, index, index, index, !extra) -> f32
-        %counts = arith.andi %in, %kept : i1
+        %counts_any = arith.andi %in, %kept : i1
+        %is_late = arith.cmpi eq, %key, %late : index
+        %done = arith.andi %is_there, %is_late : i1
+        %counts = arith.select %done, %done_not, %counts_any : i1
         %s = arith.select %counts, %s_any, %low : f32
         %f1 = vector.insert %s, %f[%i] : f32 into !some
         affine.yield %f1 : !some
       }
-      %group_maximum = vector.reduction <maximumf>, %scores : !some into f32
+      %turn_scores = vector.reduction <maximumf>, %scores : !some into f32
+      %group_maximum = arith.maximumf %m, %turn_scores : f32
       %other_maximum, %ok0 = gpu.shuffle xor %group_maximum, %half, %full_width : f32
-      %turn_maximum = arith.maximumf %group_maximum, %other_maximum : f32
-      %m1 = arith.maximumf %m, %turn_maximum : f32
+      %m1 = arith.maximumf %group_maximum, %other_maximum : f32
       %e_old = func.call @weight(%m, %m1) : (f32, f32) -> f32
       %l_old = arith.mulf %l, %e_old : f32
       %e_old4 = vector.broadcast %e_old : f32 to vector<4xf32>
@@ -289,7 +365,7 @@ gpu.module @attention_row_product_kernels {
         %s = vector.extract %scores[%i] : f32 from !some
         %e = func.call @weight(%s, %m1) : (f32, f32) -> f32
         %sum1 = arith.addf %sum, %e : f32
-        %x = vector.extract %v_rows[%i] : vector<4xf32> from !some_rows
+        %x = vector.extract %turn_rows#1[%i] : vector<4xf32> from !some_rows
         %e4 = vector.broadcast %e : f32 to vector<4xf32>
         %part1 = vector.fma %e4, %x, %part : vector<4xf32>
         affine.yield %sum1, %part1 : f32, vector<4xf32>

@@ -5,6 +5,9 @@
 //! the product: in the norm that reads the result, or in the product that computes that norm for itself. Where reductions may be
 //! atomic every head adds to the result, which is zeroed before (`zeroed.rs`), and the first one what the elementwise operation adds.
 //!
+//! Keys and values are read before the kernel's predecessor ends where what keeps keys is constant and nothing in the function writes rows of
+//! theirs but the one at the position ([`crate::written_rows`]).
+//!
 //! Wants thread-block clusters (sm_90), a norm behind the product, columns in multiples of 32, and no more of them than registers
 //! hold: anything else stays two kernels.
 
@@ -26,6 +29,7 @@ use crate::{
     schedule::{ATTENTION_ROW_PRODUCT as TEMPLATE, FIRST_WITH_CLUSTERS, Kind, Layout},
     tinymlir_attention::dynamic_type,
     turns::ceildiv,
+    written_rows::writes_one_row,
     zeroed::{Zeroed, can_be_added_to},
 };
 
@@ -202,10 +206,13 @@ impl AttentionProduct {
         parameters.extend(operands.iter().map(|(_, name, o, _)| (*name, fixed(o))));
         parameters.push(("!extra", extra_type.clone()));
         parameters.push(("#atomic", view.is_none().to_string()));
-        // An argument may be constant until the kernel ends; what another kernel makes is not. Beside kernels that leave parts it costs more than
-        // it gains (docs/gpu.md).
-        let early = extra.is_none_or(|x| source(x).block_argument().is_some());
-        parameters.push(("#prefetches", (early && view.is_none()).to_string()));
+        // An argument may be constant until the kernel ends; what another kernel makes is not.
+        let keeps_early = extra.is_none_or(|x| source(x).block_argument().is_some());
+        let number = mask.map(|m| m.number);
+        let written = [&chain.k, &chain.v].map(|o| writes_one_row(o, [heads, keys, depth], number, at));
+        let early = keeps_early && written.iter().all(Option::is_some);
+        let late_row = number.filter(|_| early && written.contains(&Some(true)));
+        parameters.push(("#early", early.to_string()));
         parameters.push(("!b_view", b_type.clone()));
         parameters.push(("!b_global", b_type.replace(", offset: ?>>", ", offset: ?>, #gpu.address_space<global>>")));
         parameters.extend(narrow::parameters(&b_element, Layout::AlongN, Kind::Skinny, k));
@@ -218,6 +225,9 @@ impl AttentionProduct {
             if let Some(e) = work.epilogue.as_ref().filter(|_| view.is_none()) {
                 let inputs: Vec<_> = [e.sum].into_iter().chain(e.extras.iter().map(|(_, v)| *v)).collect();
                 set_whole_body(kernels, "epilogue", e.op.blocks(0)[0], &inputs)?;
+            }
+            if late_row.is_some() {
+                set_written(kernels)?;
             }
             match (&chain.score, &mask) {
                 (Some(score), Some(mask)) => score.set_key_mask(kernels, mask),
@@ -322,6 +332,26 @@ impl AttentionProduct {
         }
         Ok(())
     }
+}
+
+/// Makes `@written` of a kernel's gpu.module the number that its only argument holds.
+fn set_written(kernels: Op) -> Result<(), String> {
+    let missing = || "internal error: no function @written".to_string();
+    let body = *kernels.lookup("written").ok_or_else(missing)?.blocks(0).first().ok_or_else(missing)?;
+    let (array, end) = (*body.arguments().first().ok_or_else(missing)?, body.terminator());
+    let rank = array.ty().shape().map_or(0, |s| s.len());
+    let element = array.ty().element().ok_or_else(missing)?;
+    let zeros = vec!["%zero"; rank].join(", ");
+    let cast = if element.is("index") { "" } else { "%i = arith.index_cast %v : " };
+    let (made, tail) =
+        if cast.is_empty() { ("%v", String::new()) } else { ("%i", format!("{cast}{element} to index\n")) };
+    let text = format!(
+        "%zero = arith.constant 0 : index\n%v = memref.load %x[{zeros}] : {}\n{tail}return {made} : index",
+        array.ty()
+    );
+    let row = end.build_before(&[("x", array)], "", &text)?;
+    end.set_operands(&row);
+    Ok(())
 }
 
 /// The product among the users of a buffer, which it does not write.

@@ -74,6 +74,7 @@ mod indices;
 mod misfits;
 mod warpgroup_tiles;
 mod warpgroups;
+mod written_rows;
 mod zeroed;
 pub use contraction::{Body, Contraction, View};
 

@@ -12,7 +12,8 @@
 //! - before its wait a kernel writes nothing but its own workgroup memory, and reads only constants: arguments of a public
 //!   function that nothing in the module calls, of which nothing writes any view in that function, or nothing but launches behind
 //!   all that are given it so, such as that which moves a position on. Calls begin and end with a full wait, so that what the caller
-//!   did before is complete.
+//!   did before is complete. Of arguments of such a function it also reads what a load says, by `tinymlir.unwritten`, that nothing in the function
+//!   writes: the pass that made the kernel knows, such as of all rows of a cache but one.
 //!
 //! The wait stands as late as the rule lets it: loads of weights that a template puts first come before it. In a kernel without
 //! such, up to 16 elements a thread that are loaded further down at its top level are moved there, with what computes their addresses, unless an
@@ -52,8 +53,18 @@ const MAY_END: [&str; 5] = ["cf.assert", "func.call", "llvm.call", "llvm.intr.tr
 const WAIT: &str = "nvvm.griddepcontrol";
 const SYMBOL: &str = "tinymlir_dependent_launches";
 
-/// A kernel by its gpu.module and name, with the numbers of its parameters.
-type Parameters = HashMap<(String, String), HashSet<usize>>;
+/// On a load from an argument of an entry: nothing in the function writes what it reads.
+const UNWRITTEN: &str = "tinymlir.unwritten";
+
+/// The numbers of a kernel's parameters to which every launch gives a constant, and an argument of an entry.
+#[derive(Default, Clone)]
+struct Given {
+    constant: HashSet<usize>,
+    argument: HashSet<usize>,
+}
+
+/// What kernels are given, by their gpu.module and name.
+type Parameters = HashMap<(String, String), Given>;
 
 fn run(cx: &PassCx, module: Op) -> PassResult {
     let chip = cx.string("chip");
@@ -63,7 +74,7 @@ fn run(cx: &PassCx, module: Op) -> PassResult {
     if number < FIRST_CHIP {
         return Ok(());
     }
-    let constants = constants(module);
+    let given = given(module);
     let patient = before_large_blocks(module);
     for kernels in module.find(&["gpu.module"]) {
         let kept = kernels.attr(KEEP).is_some() || kernels.attr("targets").is_some();
@@ -75,7 +86,7 @@ fn run(cx: &PassCx, module: Op) -> PassResult {
         }
         for kernel in functions {
             let name = (holder.clone(), kernel.symbol().unwrap_or_default());
-            let reads = Reads::of(kernel, constants.get(&name));
+            let reads = Reads::of(kernel, given.get(&name));
             let body =
                 *cx.check(kernel, kernel.blocks(0).first().ok_or("internal error: a kernel without a body".into()))?;
             let ops = body.ops();
@@ -86,7 +97,7 @@ fn run(cx: &PassCx, module: Op) -> PassResult {
                     .ok_or("internal error: a kernel does not end".into()),
             )?;
             let before = ops.iter().take_while(|op| *op != first);
-            let own = before.flat_map(|op| op.walk()).any(|op| reads.is_constant_load(op));
+            let own = before.flat_map(|op| op.walk()).any(|op| reads.is_early_load(op));
             let early = own || reads.advance(body, &ops, *first);
             let ops = body.ops();
             if !patient.contains(&name) {
@@ -137,17 +148,25 @@ fn is_alone(launch: Op) -> bool {
 /// What a kernel's operations may do before its wait.
 struct Reads {
     constant: Vec<Value>,
+    argument: Vec<Value>,
 }
 
 impl Reads {
-    fn of(kernel: Op, constants: Option<&HashSet<usize>>) -> Reads {
+    fn of(kernel: Op, given: Option<&Given>) -> Reads {
         let arguments = kernel.blocks(0).first().map(|b| b.arguments()).unwrap_or_default();
-        let is_constant = |i: &usize| constants.is_some_and(|c| c.contains(i));
-        Reads { constant: arguments.into_iter().enumerate().filter(|(i, _)| is_constant(i)).map(|(_, a)| a).collect() }
+        let given = given.cloned().unwrap_or_default();
+        let of = |numbers: HashSet<usize>| numbers.iter().filter_map(|i| arguments.get(*i)).copied().collect();
+        Reads { constant: of(given.constant), argument: of(given.argument) }
     }
 
     fn is_constant_load(&self, op: Op) -> bool {
         is_load(op) && self.constant.contains(&source(op.operand(0)))
+    }
+
+    /// Whether an operation loads what nothing writes before the function's end.
+    fn is_early_load(&self, op: Op) -> bool {
+        let unwritten = is_load(op) && op.attr(UNWRITTEN).is_some() && self.argument.contains(&source(op.operand(0)));
+        unwritten || self.is_constant_load(op)
     }
 
     /// Moves loads of constants that stand behind `first` at a kernel's top level, and what computes their addresses, before it, if
@@ -187,7 +206,7 @@ impl Reads {
         op.walk().into_iter().all(|inner| {
             let name = inner.name();
             if is_load(inner) {
-                return self.is_constant_load(inner) || is_workgroup(inner.operand(0));
+                return self.is_early_load(inner) || is_workgroup(inner.operand(0));
             }
             match name.as_str() {
                 "memref.store" | "vector.store" => is_workgroup(inner.operand(1)),
@@ -238,8 +257,8 @@ fn verify(kernel: Op, reads: &Reads) -> Result<(), String> {
     }
 }
 
-/// The parameters of kernels that every launch gives constants to.
-fn constants(module: Op) -> Parameters {
+/// What every launch gives to the parameters of kernels.
+fn given(module: Op) -> Parameters {
     let calls = module.find(&["func.call", "func.constant"]);
     let symbol = |op: &Op| op.attr("callee").or_else(|| op.attr("value")).and_then(|a| a.as_symbol());
     let called: HashSet<String> = calls.iter().filter_map(symbol).collect();
@@ -252,15 +271,21 @@ fn constants(module: Op) -> Parameters {
     let mut found = Parameters::new();
     for launch in module.find(&["gpu.launch_func"]) {
         let Some((name, kernel)) = launched(launch).and_then(|k| kernels.get(&k).map(|f| (k, *f))) else { continue };
-        let mut here = HashSet::new();
+        let mut here = Given::default();
         for (number, operand) in arguments(launch, kernel).into_iter().enumerate().filter(|(_, v)| v.ty().is_memref()) {
             let root = source(operand);
+            if entry_of(root, &called).is_none() {
+                continue;
+            }
+            here.argument.insert(number);
             let constant = *known.entry(root).or_insert_with(|| is_constant(root, &called, &kernels));
             if constant || is_written_later(root, launch, &called, &kernels) {
-                here.insert(number);
+                here.constant.insert(number);
             }
         }
-        found.entry(name).and_modify(|all| all.retain(|i| here.contains(i))).or_insert(here);
+        let all = found.entry(name).or_insert_with(|| here.clone());
+        all.constant.retain(|i| here.constant.contains(i));
+        all.argument.retain(|i| here.argument.contains(i));
     }
     found
 }
