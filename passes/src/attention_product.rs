@@ -208,10 +208,9 @@ impl AttentionProduct {
         parameters.push(("#atomic", view.is_none().to_string()));
         // An argument may be constant until the kernel ends; what another kernel makes is not.
         let keeps_early = extra.is_none_or(|x| source(x).block_argument().is_some());
-        let number = mask.map(|m| m.number);
-        let written = [&chain.k, &chain.v].map(|o| writes_one_row(o, [heads, keys, depth], number, at));
+        let written = [&chain.k, &chain.v].map(|o| writes_one_row(o, [heads, keys, depth], extra, at));
         let early = keeps_early && written.iter().all(Option::is_some);
-        let late_row = number.filter(|_| early && written.contains(&Some(true)));
+        let reads_written = early && written.contains(&Some(true));
         parameters.push(("#early", early.to_string()));
         parameters.push(("!b_view", b_type.clone()));
         parameters.push(("!b_global", b_type.replace(", offset: ?>>", ", offset: ?>, #gpu.address_space<global>>")));
@@ -226,7 +225,7 @@ impl AttentionProduct {
                 let inputs: Vec<_> = [e.sum].into_iter().chain(e.extras.iter().map(|(_, v)| *v)).collect();
                 set_whole_body(kernels, "epilogue", e.op.blocks(0)[0], &inputs)?;
             }
-            if late_row.is_some() {
+            if reads_written {
                 set_written(kernels)?;
             }
             match (&chain.score, &mask) {

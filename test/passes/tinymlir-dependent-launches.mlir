@@ -190,6 +190,31 @@ module attributes {gpu.container_module} {
       memref.store %a, %y[%t] : memref<32xf32>
       gpu.return
     }
+    // Of an entry's argument that another kernel writes it reads early what that leaves alone, as the load says; not of other
+    // memory.
+    // CHECK-LABEL: gpu.func @rows(
+    // CHECK:         memref.load %arg0{{.*}}tinymlir.unwritten
+    // CHECK-NEXT:    nvvm.griddepcontrol{{ +}}wait
+    // CHECK-NEXT:    memref.load %arg0
+    gpu.func @rows(%x: memref<32xf32>, %y: memref<32xf32>) kernel {
+      %c0 = arith.constant 0 : index
+      %c1 = arith.constant 1 : index
+      %a = memref.load %x[%c1] {tinymlir.unwritten} : memref<32xf32>
+      %b = memref.load %x[%c0] : memref<32xf32>
+      %ab = arith.addf %a, %b : f32
+      memref.store %ab, %y[%c0] : memref<32xf32>
+      gpu.return
+    }
+    // CHECK-LABEL: gpu.func @rows_of_own(
+    // CHECK:         nvvm.griddepcontrol{{ +}}wait
+    // CHECK-NEXT:    memref.load %arg0{{.*}}tinymlir.unwritten
+    gpu.func @rows_of_own(%x: memref<32xf32>, %y: memref<32xf32>) kernel {
+      %c0 = arith.constant 0 : index
+      %c1 = arith.constant 1 : index
+      %a = memref.load %x[%c1] {tinymlir.unwritten} : memref<32xf32>
+      memref.store %a, %y[%c0] : memref<32xf32>
+      gpu.return
+    }
     // One that reads and writes nothing waits all the same: its successor relies on it.
     // CHECK-LABEL: gpu.func @nothing
     // CHECK:         nvvm.griddepcontrol{{ +}}launch_dependents
@@ -267,6 +292,10 @@ module attributes {gpu.container_module} {
     gpu.launch_func @kernels::@until blocks in (%c1, %c1, %c1) threads in (%c32, %c1, %c1) args(%state : memref<32xf32>, %y : memref<32xf32>)
     gpu.launch_func @kernels::@moves blocks in (%c1, %c1, %c1) threads in (%c32, %c1, %c1) args(%state : memref<32xf32>)
     gpu.launch_func @kernels::@writable blocks in (%c1, %c1, %c1) threads in (%c32, %c1, %c1) args(%state : memref<32xf32>, %y : memref<32xf32>)
+    gpu.launch_func @kernels::@rows blocks in (%c1, %c1, %c1) threads in (%c1, %c1, %c1) args(%x : memref<32xf32>, %y : memref<32xf32>)
+    %own = memref.alloc() : memref<32xf32>
+    gpu.launch_func @kernels::@rows_of_own blocks in (%c1, %c1, %c1) threads in (%c1, %c1, %c1) args(%own : memref<32xf32>, %y : memref<32xf32>)
+    memref.dealloc %own : memref<32xf32>
     return
   }
   func.func @loop(%x: memref<32xf32>, %y: memref<32xf32>) {
