@@ -164,10 +164,7 @@ impl Product {
             runs.iter().map(|run| run.axes.iter().map(|axis| shape[*axis]).product()).collect();
         let axes: Vec<Vec<usize>> = runs.into_iter().map(|run| run.axes).collect();
         let ty = tensor_type(&merged, &element);
-        let text = format!(
-            "%r = tensor.collapse_shape %x {axes:?} : {} into {ty}\nreturn %r : {ty}",
-            moved.input.ty()
-        );
+        let text = format!("%r = tensor.collapse_shape %x {axes:?} : {} into {ty}\nreturn %r : {ty}", moved.input.ty());
         let made = self.op.build_before(&[("x", moved.input)], "", &text);
         Ok(made.map(|values| Reading { value: values[0], dims }))
     }
@@ -187,7 +184,12 @@ impl Product {
         let shape = moved.input.ty().shape().unwrap_or_default();
         let exchanged = rank >= 2 && order[rank - 2] + 1 == rank;
         let apart = groups.iter().rev().take(2).all(|group| group.len() == 1);
-        if !exchanged || !apart || last < 2 || shape.contains(&None) || readers(moved.op.result(0)).is_none_or(|r| r.len() != 1) {
+        if !exchanged
+            || !apart
+            || last < 2
+            || shape.contains(&None)
+            || readers(moved.op.result(0)).is_none_or(|r| r.len() != 1)
+        {
             return Err("it is reshaped");
         }
         order.swap(rank - 2, rank - 1);
@@ -332,4 +334,3 @@ fn scaled_first(operand: Value) -> Result<(), String> {
     moved.op.erase();
     Ok(())
 }
-
