@@ -8,7 +8,7 @@
 //! call nothing and do not ask for the size of their grid. One of the two has no workgroup memory, barrier or shuffle; the other
 //! may have them if it is a few blocks that are not the smaller. What a launch touches is told by the buffers that it is given and,
 //! where views are static, by their first and last elements; a kernel that has addresses from elsewhere (a global variable, a number)
-//! is not moved, and none over it. Runs after `tinymlir-merge-kernels`; a gpu.module with the attribute `tinymlir.keep` or with a
+//! is not moved, and none over it. A buffer of more than 262,144 elements does not come to be alive many launches earlier. Runs after `tinymlir-merge-kernels`; a gpu.module with the attribute `tinymlir.keep` or with a
 //! target is left alone.
 
 use crate::{
@@ -20,7 +20,11 @@ use crate::{
     tinymlir_merge_kernels::{KEEP, launched},
 };
 use mlir_sys::*;
-use std::collections::HashSet;
+use std::{
+    cell::RefCell,
+    collections::{HashMap, HashSet},
+    rc::Rc,
+};
 
 pub static PASS: Pass = Pass {
     argument: "tinymlir-join-kernels",
@@ -45,7 +49,10 @@ const FEW_BLOCKS: i64 = 4;
 /// The segment of a launch's operands that its kernel takes.
 const KERNEL_OPERANDS: usize = 11;
 /// The most launches and deallocations between two that are joined.
-const REACH: usize = 8;
+const REACH: usize = 256;
+/// Over more of them than this only small buffers come to be alive earlier: of so many elements.
+const NEAR: usize = 8;
+const SMALL_BUFFER: i64 = 1 << 18;
 /// The most memrefs of a kernel: its parameters take 4 KiB.
 const MOST_ARGUMENTS: usize = 40;
 
@@ -53,7 +60,7 @@ fn run(cx: &PassCx, module: Op) -> PassResult {
     for function in module.find(&["func.func"]) {
         let blocks: Vec<Block> = function.walk().iter().flat_map(|op| op.blocks(0)).collect();
         for block in blocks {
-            while let Some(pair) = block.ops().into_iter().find_map(|op| pair_with(module, op)) {
+            while let Some(pair) = Facts::of(module).first_pair(block) {
                 join(cx, module, pair)?;
                 cx.count("joined");
             }
@@ -92,6 +99,7 @@ fn waits(name: &str) -> bool {
 }
 
 /// A launch of a small kernel.
+#[derive(Clone, Copy)]
 struct Small {
     launch: Op,
     kernel: Op,
@@ -147,45 +155,92 @@ struct Pair {
     down: bool,
 }
 
-/// The next launch behind `op` that can be joined with it: where nothing between keeps the one from the other, and they are
-/// independent of each other.
-fn pair_with(module: Op, op: Op) -> Option<Pair> {
-    let first = Small::of(module, op)?;
-    // What stands between: as long as the first can be moved down over it, or else what it keeps from being moved up.
-    let mut between: Vec<Op> = vec![];
-    let mut next = op.next();
-    while let Some(op) = next {
-        next = op.next();
-        if leaves_memory_alone(op) {
-            continue;
-        }
-        let other = Small::of(module, op);
-        if let Some(second) = other.filter(|second| first.joins(second) && independent(module, first.launch, op)) {
-            let down = between.iter().all(|o| independent(module, *o, first.launch));
-            let up = between.iter().all(|o| independent(module, *o, op));
-            if down || up && moves_up(op, first.launch) {
-                return Some(Pair { first, second, down });
-            }
-        }
-        if between.len() == REACH || !op.is("gpu.launch_func") && !op.is("memref.dealloc") {
-            return None;
-        }
-        between.push(op);
-    }
-    None
+/// The buffers that an operation touches, and whether it may write them; `None` where that is not known.
+type Touched = Option<Rc<Vec<(Value, bool)>>>;
+
+/// What was found out about a module's operations, as long as none of them changes.
+struct Facts {
+    module: Op,
+    small: RefCell<HashMap<Op, Option<Small>>>,
+    touched: RefCell<HashMap<Op, Touched>>,
 }
 
-/// Whether what makes a launch's operands can stand before another operation of its block.
-fn moves_up(launch: Op, before: Op) -> bool {
-    fn moves(value: Value, before: Op) -> bool {
+impl Facts {
+    fn of(module: Op) -> Facts {
+        Facts { module, small: RefCell::default(), touched: RefCell::default() }
+    }
+
+    fn small(&self, op: Op) -> Option<Small> {
+        *self.small.borrow_mut().entry(op).or_insert_with(|| Small::of(self.module, op))
+    }
+
+    fn touched(&self, op: Op) -> Touched {
+        self.touched.borrow_mut().entry(op).or_insert_with(|| touched(self.module, op).map(Rc::new)).clone()
+    }
+
+    /// Whether two operations may be exchanged: neither writes what the other touches.
+    fn independent(&self, one: Op, other: Op) -> bool {
+        let (Some(one), Some(other)) = (self.touched(one), self.touched(other)) else { return false };
+        one.iter().all(|(a, writes)| {
+            other.iter().all(|(b, also)| !(*writes || *also) || !may_alias(*a, *b) || are_apart(*a, *b))
+        })
+    }
+
+    /// The first two launches of a block that can be joined.
+    fn first_pair(&self, block: Block) -> Option<Pair> {
+        block.ops().into_iter().find_map(|op| self.pair_with(op))
+    }
+
+    /// The next launch behind `op` that can be joined with it: where nothing between keeps the one from the other, and they are
+    /// independent of each other.
+    fn pair_with(&self, op: Op) -> Option<Pair> {
+        let first = self.small(op)?;
+        // What stands between, and whether the first can be moved down over all of it.
+        let mut between: Vec<Op> = vec![];
+        let mut down = true;
+        let mut next = op.next();
+        while let Some(op) = next {
+            next = op.next();
+            if leaves_memory_alone(op) {
+                continue;
+            }
+            let other = self.small(op).filter(|second| first.joins(second) && self.independent(first.launch, op));
+            if let Some(second) = other {
+                // What keeps it from being moved up stands near, as a rule.
+                let up = || between.iter().rev().all(|o| self.independent(*o, op));
+                if down || up() && moves_up(op, first.launch, between.len() > NEAR) {
+                    return Some(Pair { first, second, down });
+                }
+            }
+            if between.len() == REACH || !op.is("gpu.launch_func") && !op.is("memref.dealloc") {
+                return None;
+            }
+            down = down && self.independent(op, first.launch);
+            between.push(op);
+        }
+        None
+    }
+}
+
+/// Whether what makes a launch's operands can stand before another operation of its block, and no large buffer would be there for
+/// longer if that is far.
+fn moves_up(launch: Op, before: Op, far: bool) -> bool {
+    fn moves(value: Value, before: Op, far: bool) -> bool {
         let Some(def) = value.def().filter(|d| d.block() == before.block()) else { return true };
         let there = std::iter::successors(def.next(), |op| op.next()).any(|op| op == before);
         there
             || leaves_memory_alone(def)
                 && def.num_regions() == 0
-                && def.operands().into_iter().all(|v| moves(v, before))
+                && !(far && def.is("memref.alloc") && !is_small(value))
+                && def.operands().into_iter().all(|v| moves(v, before, far))
     }
-    launch.operands().into_iter().all(|v| moves(v, before))
+    launch.operands().into_iter().all(|v| moves(v, before, far))
+}
+
+/// Whether a buffer is known to have at most [`SMALL_BUFFER`] elements.
+fn is_small(buffer: Value) -> bool {
+    let elements = buffer.ty().shape().and_then(|s| s.into_iter().product::<Option<i64>>());
+    elements.is_some_and(|n| n <= SMALL_BUFFER)
 }
 
 /// The buffers that an operation touches, and whether it may write them; `None` where that is not known.
@@ -217,13 +272,6 @@ fn is_of_buffer(address: Value) -> bool {
         let calculates = def.name().starts_with("arith.");
         def.is("memref.extract_aligned_pointer_as_index") || calculates && def.operands().into_iter().any(is_of_buffer)
     })
-}
-
-/// Whether two operations may be exchanged: neither writes what the other touches.
-fn independent(module: Op, one: Op, other: Op) -> bool {
-    let (Some(one), Some(other)) = (touched(module, one), touched(module, other)) else { return false };
-    one.iter()
-        .all(|(a, writes)| other.iter().all(|(b, also)| !(*writes || *also) || !may_alias(*a, *b) || are_apart(*a, *b)))
 }
 
 /// Whether two views of one buffer have no element in common, by their static first and last ones.

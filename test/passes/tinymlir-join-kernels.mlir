@@ -222,3 +222,85 @@ module attributes {gpu.container_module} {
     return
   }
 }
+
+// -----
+
+// A launch moves over many others where what it writes is small: a large buffer would be alive for all of them.
+// CHECK-LABEL: func.func @far
+// CHECK:         gpu.launch_func @kernels::@double_and_clear blocks
+// CHECK-COUNT-9: gpu.launch_func @kernels::@step blocks
+// CHECK-NOT:     gpu.launch_func
+// CHECK-LABEL: func.func @large
+// CHECK:         gpu.launch_func @kernels::@double blocks
+// CHECK-COUNT-9: gpu.launch_func @kernels::@step blocks
+// CHECK:         gpu.launch_func @kernels::@clear_large blocks
+module attributes {gpu.container_module} {
+  gpu.module @kernels {
+    gpu.func @double(%x: memref<64xf32>) kernel {
+      %i = gpu.thread_id x
+      %v = memref.load %x[%i] : memref<64xf32>
+      %w = arith.addf %v, %v : f32
+      memref.store %w, %x[%i] : memref<64xf32>
+      gpu.return
+    }
+    gpu.func @step(%x: memref<64xf32>, %y: memref<64xf32>) workgroup(%m: memref<64xf32, #gpu.address_space<workgroup>>) kernel {
+      %i = gpu.thread_id x
+      %v = memref.load %x[%i] : memref<64xf32>
+      memref.store %v, %m[%i] : memref<64xf32, #gpu.address_space<workgroup>>
+      gpu.barrier
+      %w = memref.load %m[%i] : memref<64xf32, #gpu.address_space<workgroup>>
+      memref.store %w, %y[%i] : memref<64xf32>
+      gpu.return
+    }
+    gpu.func @clear(%y: memref<100xf32>) kernel {
+      %zero = arith.constant 0.0 : f32
+      %i = gpu.thread_id x
+      memref.store %zero, %y[%i] : memref<100xf32>
+      gpu.return
+    }
+    gpu.func @clear_large(%y: memref<300000xf32>) kernel {
+      %zero = arith.constant 0.0 : f32
+      %i = gpu.thread_id x
+      memref.store %zero, %y[%i] : memref<300000xf32>
+      gpu.return
+    }
+  }
+  func.func @far(%x: memref<64xf32>, %y: memref<64xf32>) {
+    %c1 = arith.constant 1 : index
+    %c9 = arith.constant 9 : index
+    %c64 = arith.constant 64 : index
+    gpu.launch_func @kernels::@double blocks in (%c1, %c1, %c1) threads in (%c64, %c1, %c1) args(%x : memref<64xf32>)
+    gpu.launch_func @kernels::@step blocks in (%c9, %c1, %c1) threads in (%c64, %c1, %c1) args(%x : memref<64xf32>, %y : memref<64xf32>)
+    gpu.launch_func @kernels::@step blocks in (%c9, %c1, %c1) threads in (%c64, %c1, %c1) args(%y : memref<64xf32>, %x : memref<64xf32>)
+    gpu.launch_func @kernels::@step blocks in (%c9, %c1, %c1) threads in (%c64, %c1, %c1) args(%x : memref<64xf32>, %y : memref<64xf32>)
+    gpu.launch_func @kernels::@step blocks in (%c9, %c1, %c1) threads in (%c64, %c1, %c1) args(%y : memref<64xf32>, %x : memref<64xf32>)
+    gpu.launch_func @kernels::@step blocks in (%c9, %c1, %c1) threads in (%c64, %c1, %c1) args(%x : memref<64xf32>, %y : memref<64xf32>)
+    gpu.launch_func @kernels::@step blocks in (%c9, %c1, %c1) threads in (%c64, %c1, %c1) args(%y : memref<64xf32>, %x : memref<64xf32>)
+    gpu.launch_func @kernels::@step blocks in (%c9, %c1, %c1) threads in (%c64, %c1, %c1) args(%x : memref<64xf32>, %y : memref<64xf32>)
+    gpu.launch_func @kernels::@step blocks in (%c9, %c1, %c1) threads in (%c64, %c1, %c1) args(%y : memref<64xf32>, %x : memref<64xf32>)
+    gpu.launch_func @kernels::@step blocks in (%c9, %c1, %c1) threads in (%c64, %c1, %c1) args(%x : memref<64xf32>, %y : memref<64xf32>)
+    %z = memref.alloc() : memref<100xf32>
+    gpu.launch_func @kernels::@clear blocks in (%c1, %c1, %c1) threads in (%c64, %c1, %c1) args(%z : memref<100xf32>)
+    memref.dealloc %z : memref<100xf32>
+    return
+  }
+  func.func @large(%x: memref<64xf32>, %y: memref<64xf32>) {
+    %c1 = arith.constant 1 : index
+    %c9 = arith.constant 9 : index
+    %c64 = arith.constant 64 : index
+    gpu.launch_func @kernels::@double blocks in (%c1, %c1, %c1) threads in (%c64, %c1, %c1) args(%x : memref<64xf32>)
+    gpu.launch_func @kernels::@step blocks in (%c9, %c1, %c1) threads in (%c64, %c1, %c1) args(%x : memref<64xf32>, %y : memref<64xf32>)
+    gpu.launch_func @kernels::@step blocks in (%c9, %c1, %c1) threads in (%c64, %c1, %c1) args(%y : memref<64xf32>, %x : memref<64xf32>)
+    gpu.launch_func @kernels::@step blocks in (%c9, %c1, %c1) threads in (%c64, %c1, %c1) args(%x : memref<64xf32>, %y : memref<64xf32>)
+    gpu.launch_func @kernels::@step blocks in (%c9, %c1, %c1) threads in (%c64, %c1, %c1) args(%y : memref<64xf32>, %x : memref<64xf32>)
+    gpu.launch_func @kernels::@step blocks in (%c9, %c1, %c1) threads in (%c64, %c1, %c1) args(%x : memref<64xf32>, %y : memref<64xf32>)
+    gpu.launch_func @kernels::@step blocks in (%c9, %c1, %c1) threads in (%c64, %c1, %c1) args(%y : memref<64xf32>, %x : memref<64xf32>)
+    gpu.launch_func @kernels::@step blocks in (%c9, %c1, %c1) threads in (%c64, %c1, %c1) args(%x : memref<64xf32>, %y : memref<64xf32>)
+    gpu.launch_func @kernels::@step blocks in (%c9, %c1, %c1) threads in (%c64, %c1, %c1) args(%y : memref<64xf32>, %x : memref<64xf32>)
+    gpu.launch_func @kernels::@step blocks in (%c9, %c1, %c1) threads in (%c64, %c1, %c1) args(%x : memref<64xf32>, %y : memref<64xf32>)
+    %z = memref.alloc() : memref<300000xf32>
+    gpu.launch_func @kernels::@clear_large blocks in (%c1, %c1, %c1) threads in (%c64, %c1, %c1) args(%z : memref<300000xf32>)
+    memref.dealloc %z : memref<300000xf32>
+    return
+  }
+}
