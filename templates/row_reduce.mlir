@@ -6,7 +6,10 @@
 // CHECK: gpu.func @row_sum(
 
 // Parameters: the reduction itself is @combine.
+// The warps that share a row, a power of two of them, and the block's. With several rows a block a warp is known by its number in the block.
 #warps = 8 : index
+#block_warps = 8 : index
+#several_rows = false
 !slots = memref<8xf32, #gpu.address_space<workgroup>>
 
 module attributes {gpu.container_module} {
@@ -44,9 +47,14 @@ gpu.module @row_reduce_kernels {
         memref.store %v4, %slots[%warp] : !slots
       }
       gpu.barrier
-      %w0 = memref.load %slots[%first] : !slots
+      %several_rows = arith.constant #several_rows
+      %place = arith.remui %warp, %warps : index
+      %own = arith.subi %warp, %place : index
+      %from = arith.select %several_rows, %own, %first : index
+      %w0 = memref.load %slots[%from] : !slots
       %sum = affine.for %w = 1 to %warps iter_args(%s = %w0) -> (f32) {
-        %x = memref.load %slots[%w] : !slots
+        %at = arith.addi %from, %w : index
+        %x = memref.load %slots[%at] : !slots
         %t = func.call @combine(%s, %x) : (f32, f32) -> f32
         affine.yield %t : f32
       }

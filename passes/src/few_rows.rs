@@ -1,6 +1,16 @@
 //! How `templates/matmul_skinny.mlir` divides a product of few rows: the columns of a block, and what its threads read at once.
 
-use crate::{schedule::SKINNY_THREADS, turns::ceildiv};
+use crate::{
+    ir::{Attr, Op},
+    row_tile::Tile,
+    schedule::{SKINNY_NT_COLUMNS, SKINNY_NT_THREADS, SKINNY_THREADS},
+    turns::ceildiv,
+};
+
+/// The registers of a multiprocessor.
+const REGISTERS: i64 = 65536;
+/// The most blocks of `matmul_skinny_nt` on a multiprocessor that takes turns: the threads of an sm_75.
+const MOST_BLOCKS: i64 = 4;
 
 /// The blocks of a product of few rows by K x N.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -64,6 +74,54 @@ impl FewRows {
     }
 }
 
+/// How `templates/matmul_skinny_nt.mlir` divides a product whose rows each block makes itself.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Turns {
+    /// The blocks that a multiprocessor has registers for.
+    blocks: i64,
+    /// How many times its columns a block makes: all blocks then run at the same time, and as many in each turn.
+    turns: i64,
+    /// The threads that make a row of A, all rows at the same time.
+    pub row_threads: i64,
+}
+
+impl Turns {
+    /// For rows of B of this element type, where the epilogue reads so many operands. None where making a row takes more registers
+    /// than multiplying it: too few blocks would run at the same time to read B at full rate.
+    pub fn of(element: &str, extras: usize, [m, n, k]: [i64; 3], multiprocessors: i64) -> Option<Turns> {
+        let row_threads = SKINNY_NT_THREADS / (m as u64).next_power_of_two() as i64;
+        let tile = Tile::shared_by(k, row_threads);
+        // Elements of the row, of gain and of bias; sixteen sums a row. What is read first of B, addresses and the like come to both.
+        let making = 40 + 3 * tile.sweeps * tile.vector;
+        let multiplying = 48 + 16 * m + if element == "f32" { 0 } else { 20 } + 8 * extras as i64;
+        let blocks = (REGISTERS / SKINNY_NT_THREADS / multiplying).clamp(1, MOST_BLOCKS);
+        let turns = ceildiv(ceildiv(n, SKINNY_NT_COLUMNS), blocks * multiprocessors);
+        (making <= multiplying).then_some(Turns { blocks, turns, row_threads })
+    }
+
+    /// Leaves a thread of the template's kernel the registers with which so many blocks fit.
+    pub fn bound_registers(self, kernels: Op) -> Result<(), String> {
+        let blocks = Attr::parse(kernels.ctx(), &format!("{} : i32", self.blocks));
+        let missing = "internal error: the template has no kernel";
+        let kernel = *kernels.find(&["gpu.func"]).first().ok_or(missing)?;
+        kernel.set_attr("nvvm.minctasm", blocks.ok_or(missing)?);
+        Ok(())
+    }
+
+    /// The template's parameters.
+    pub fn parameters(self, [m, n, k]: [i64; 3]) -> Vec<(&'static str, String)> {
+        let index = |n: i64| format!("{n} : index");
+        vec![
+            ("#whole", (n >= 4).to_string()),
+            ("#turns", index(self.turns)),
+            ("#row_threads", index(self.row_threads)),
+            ("#staged", "true".to_string()),
+            ("#depth", index(k)),
+            ("!stage", format!("memref<{m}x{k}xf32, #gpu.address_space<workgroup>>")),
+        ]
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -85,6 +143,16 @@ mod tests {
             ((16, 128), (16, 896)),
             "few steps where none divides K"
         );
+    }
+
+    #[test]
+    fn as_many_blocks_take_turns_as_have_registers() {
+        let of = |element, m, n, k| Turns::of(element, 0, [m, n, k], 132).map(|t| (t.blocks, t.turns, t.row_threads));
+        assert_eq!(of("f32", 1, 50257, 768), Some((4, 3, 256)));
+        assert_eq!(of("bf16", 1, 50257, 768), Some((3, 4, 256)));
+        assert_eq!(of("f32", 3, 50257, 768), Some((2, 6, 64)));
+        assert_eq!(of("f32", 8, 100, 768), Some((1, 1, 32)));
+        assert_eq!(of("f32", 1, 32000, 4096), None, "a thread would hold 16 elements each of the row, gain and bias");
     }
 
     #[test]

@@ -3,6 +3,7 @@
 //! A pass is one file named after its argument; [`PASSES`] and [`PIPELINES`] list them. The crate knows nothing of the
 //! engine, CUDA or any model: what a pass needs of a chip comes from its options.
 
+mod additions;
 mod attention_block;
 mod attention_chain;
 mod attention_mask;
@@ -42,6 +43,7 @@ mod prologue;
 mod reduction;
 mod row_copies;
 mod row_runs;
+mod row_stores;
 mod row_text;
 mod row_tile;
 mod row_writer;

@@ -42,6 +42,7 @@ pub fn parameters(element: &str, layout: Layout, kind: Kind, k: i64) -> Vec<(&'s
             ("!b_wide", "vector<8xf32>".into()),
             ("!b_fours", "vector<2x4xf32>".into()),
             ("!b_rows", "vector<4x2x4xf32>".into()),
+            ("!b_parts", format!("vector<4x8x{element}>")),
             ("#fours", index(2)),
             ("#lane_elements", index(8)),
             ("#step", index(256)),

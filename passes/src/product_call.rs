@@ -1,18 +1,18 @@
 //! The call of a template of the selection table that computes a product, in the place of the product and of what joins it.
 
 use crate::{
-    few_rows::FewRows,
+    additions::Additions,
+    few_rows::{FewRows, Turns},
     host::{Text, Workspaces},
-    ir::{Op, PassCx, PassResult, Value},
+    ir::{Op, PassCx, PassResult},
     kernels::{Instance, Kernels, set_whole_body},
     narrow, parts,
     products::Work,
     prologue::Prologue,
     row_copies::{self, RowCopy},
-    row_text::{self, PrologueText},
-    row_tile,
+    row_text, row_tile,
     scatter::Scatter,
-    schedule::{Kind, Layout, Product, SKINNY_THREADS, SPLIT_REDUCE},
+    schedule::{Kind, Layout, Product, SPLIT_REDUCE},
     turns::ceildiv,
 };
 
@@ -25,35 +25,8 @@ pub struct Call {
     pub scatters: Vec<Scatter>,
     pub copies: Vec<RowCopy>,
     pub prologue: Option<Prologue>,
-}
-
-/// Operands of a kernel beside the usual ones, and the text that they stand for in a template: buffers of the loops that copy
-/// its result and of its prologue, and then views of where it is copied to.
-struct Additions {
-    buffers: Vec<Value>,
-    /// How many of the buffers, from the first on, belong to the loops that copy the result.
-    copied: usize,
-    /// The views' names, as the host's text makes them.
-    views: Vec<String>,
-    operands: String,
-    names: String,
-    types: String,
-    functions: String,
-    also: String,
-    prologue: Option<PrologueText>,
-}
-
-impl Additions {
-    /// What stands in the places of a template for text.
-    fn text(&self) -> [(&'static str, String); 5] {
-        [
-            ("+operands", self.operands.clone()),
-            ("+names", self.names.clone()),
-            ("+types", self.types.clone()),
-            ("+functions", self.functions.clone()),
-            ("+also", self.also.clone()),
-        ]
-    }
+    /// How the kernel for few rows and B along K does, where it has a prologue.
+    pub turns: Option<Turns>,
 }
 
 const ANY: &str = "strided<[?, ?, ?], offset: ?>";
@@ -83,7 +56,7 @@ impl Call {
         // A kernel of rows adds them where a norm follows.
         let joined = split && self.copies.is_empty() && parts::joins(&self.work) && parts::norm_follows(&self.work);
         let accumulate = if self.work.fill.is_some() { "false" } else { "true" };
-        let additions = cx.check(op, self.additions(module, split))?;
+        let additions = cx.check(op, Additions::of(&self, module, split))?;
 
         // For few rows the addresses are what a thread computes most of: the strides of A and B are part of the kernel.
         let fixes = skinny && !along_k;
@@ -142,6 +115,9 @@ impl Call {
             }
             if let Some(prologue) = &self.prologue {
                 row_text::set_operations(kernels, &prologue.group)?;
+            }
+            if let Some(turns) = self.turns {
+                turns.bound_registers(kernels)?;
             }
             if split { Ok(()) } else { self.epilogue_body(kernels) }
         };
@@ -263,45 +239,6 @@ impl Call {
         Ok(())
     }
 
-    /// `split`: the copies are what the sum of the parts does.
-    fn additions(&self, module: Op, split: bool) -> Result<Additions, String> {
-        let mut buffers = vec![];
-        for buffer in self.scatters.iter().flat_map(|s| s.buffers.iter().copied()) {
-            if !buffers.contains(&buffer) {
-                buffers.push(buffer);
-            }
-        }
-        let copied = buffers.len();
-        let text = |p: &Prologue| row_text::prologue(module.ctx(), &p.group, SKINNY_THREADS, copied, p.stores);
-        let prologue = self.prologue.as_ref().map(text).transpose()?;
-        buffers.extend(prologue.iter().flat_map(|p| p.buffers.iter().copied()));
-        let views: Vec<String> = (0..self.copies.len()).map(|i| format!("%to{i}")).collect();
-        let mut parts: Vec<(String, String)> =
-            buffers.iter().enumerate().map(|(i, b)| (format!("%o{i}"), b.ty().to_string())).collect();
-        parts.extend(views.iter().map(|name| (name.clone(), row_copies::VIEW.to_string())));
-        let list = |part: &dyn Fn(&(String, String)) -> String| -> String {
-            parts.iter().map(|p| format!(", {}", part(p))).collect()
-        };
-        let operands = list(&|(name, ty)| format!("{name} : {ty}"));
-        let names = list(&|(name, _)| name.clone());
-        let types = list(&|(_, ty)| ty.clone());
-        let scatters = || self.scatters.iter().enumerate();
-        let value = if self.product.kind == Kind::Skinny || split { "f32" } else { "vector<4xf32>" };
-        let mut functions: String = scatters().map(|(i, s)| s.functions(i, (&operands, &names, &types))).collect();
-        functions.extend(self.copies.iter().enumerate().map(|(i, c)| c.function(i, value)));
-        functions.extend(prologue.iter().map(|p| p.functions.as_str()));
-        let mut also: String = scatters()
-            .map(|(i, _)| format!("func.call @scatter{i}(%value, %column{names}) : (f32, index{types}) -> ()\n"))
-            .collect();
-        also.extend(views.iter().enumerate().map(|(i, view)| {
-            let ty = row_copies::VIEW;
-            format!(
-                "func.call @copy{i}(%value, %row, %group, %place, {view}) : ({value}, index, index, index, {ty}) -> ()\n"
-            )
-        }));
-        Ok(Additions { buffers, copied, views, operands, names, types, functions, also, prologue })
-    }
-
     /// The template's parameters, those of its row of the table first.
     fn parameters(
         &self,
@@ -310,7 +247,7 @@ impl Call {
         b_type: &str,
         (accumulate, split): (&str, bool),
     ) -> Vec<(&'static str, String)> {
-        let [_, m, _, k] = self.work.size;
+        let [_, m, n, k] = self.work.size;
         let mut parameters = vec![("#accumulate", if split { "false" } else { accumulate }.to_string())];
         parameters.extend(self.product.parameters.iter().map(|(name, value)| (*name, value.to_string())));
         parameters.extend(narrow::parameters(&self.b_element(), self.product.layout, self.product.kind, k));
@@ -324,25 +261,31 @@ impl Call {
         parameters.push(("#rows", format!("{m} : index")));
         if self.product.layout == Layout::AlongK {
             parameters.push(("!sums", format!("vector<{m}x4x4xf32>")));
-            return parameters;
+            parameters.extend(additions.text().into_iter().filter(|(place, _)| *place != "+also"));
+        } else {
+            parameters.extend([
+                ("!sums", format!("vector<{m}x4xf32>")),
+                ("!a_view", a_type.to_string()),
+                ("!b_view", b_type.to_string()),
+                ("!global", b_type.replace(", offset: ?>>", ", offset: ?>, #gpu.address_space<global>>")),
+            ]);
+            parameters.extend(additions.text());
         }
-        parameters.extend([
-            ("!sums", format!("vector<{m}x4xf32>")),
-            ("!a_view", a_type.to_string()),
-            ("!b_view", b_type.to_string()),
-            ("!global", b_type.replace(", offset: ?>>", ", offset: ?>, #gpu.address_space<global>>")),
-        ]);
-        parameters.extend(additions.text());
         if self.work.target.group.0 != 1 {
             parameters.push(("#group_width", format!("{} : index", self.work.target.inner.0)));
         }
         if let Some(prologue) = &additions.prologue {
-            parameters.extend([
-                ("#staged", "true".to_string()),
-                ("#depth", format!("{k} : index")),
-                ("!stage", format!("memref<{m}x{k}xf32, #gpu.address_space<workgroup>>")),
-                ("+prologue", prologue.body.clone()),
-            ]);
+            parameters.push(("+prologue", prologue.body.clone()));
+            match self.turns {
+                Some(turns) => {
+                    parameters.extend(turns.parameters([m, n, k]));
+                }
+                None => parameters.extend([
+                    ("#staged", "true".to_string()),
+                    ("#depth", format!("{k} : index")),
+                    ("!stage", format!("memref<{m}x{k}xf32, #gpu.address_space<workgroup>>")),
+                ]),
+            }
         }
         parameters
     }

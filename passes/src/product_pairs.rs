@@ -102,7 +102,9 @@ impl Pair {
         let name = format!("{}{narrow_name}{before}", PAIR.name);
         self.tell(cx, &name);
         let Pair { first, second, prologue, element, blocks } = self;
-        let text_of = |p: &Prologue| row_text::prologue(module.ctx(), &p.group, blocks.threads(), 0, p.stores);
+        let text_of = |p: &Prologue| {
+            row_text::prologue(module.ctx(), &p.group, (blocks.threads(), blocks.threads()), 0, p.stores)
+        };
         let made = cx.check(op, prologue.as_ref().map(text_of).transpose())?;
         let buffers = made.iter().flat_map(|m| m.buffers.clone()).collect::<Vec<_>>();
         let added: Vec<String> = (0..buffers.len()).map(|i| format!("%o{i}")).collect();

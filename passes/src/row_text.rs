@@ -58,18 +58,23 @@ pub fn kernel(group: &Group) -> Kernel {
 
 /// The template's functions, one reduction for each combiner, and the kernel.
 pub fn module_text(ctx: Ctx, kernel: &Kernel) -> Result<String, String> {
-    let functions = reductions(ctx, &kernel.combiners, kernel.threads)?;
+    let functions = reductions(ctx, &kernel.combiners, kernel.threads, kernel.threads)?;
     Ok(format!(
         "module attributes {{gpu.container_module}} {{\ngpu.module @rows_kernels {{\n{functions}{}}}\n{}}}\n",
         kernel.device, kernel.host
     ))
 }
 
-/// The template's functions `@combine_*` and `@reduce_*` for each combiner.
-fn reductions(ctx: Ctx, combiners: &[String], threads: i64) -> Result<String, String> {
-    let warps = format!("{} : index", threads / 32);
-    let slots = format!("memref<{}xf32, #gpu.address_space<workgroup>>", threads / 32);
-    let parsed = ROW_REDUCE.instantiate(ctx, &[("#warps", &warps), ("!slots", &slots)])?;
+/// The template's functions `@combine_*` and `@reduce_*` for each combiner, for so many threads a row of so many a block.
+fn reductions(ctx: Ctx, combiners: &[String], threads: i64, block: i64) -> Result<String, String> {
+    let warps = |threads: i64| format!("{} : index", threads / 32);
+    let parameters = [
+        ("#warps", warps(threads)),
+        ("#block_warps", warps(block)),
+        ("#several_rows", (threads < block).to_string()),
+        ("!slots", format!("memref<{}xf32, #gpu.address_space<workgroup>>", block / 32)),
+    ];
+    let parsed = ROW_REDUCE.instantiate(ctx, &parameters.each_ref().map(|(name, value)| (*name, value.as_str())))?;
     let mut functions = String::new();
     for combiner in combiners {
         let suffix = combiner.trim_start_matches("arith.");
@@ -107,11 +112,19 @@ pub struct PrologueText {
     pub written: Option<usize>,
 }
 
-/// The text of a group whose last member makes row `%row` of a product's A in `%stage`, by `threads` threads that all know
-/// `%thread`, `%warp` and `%lane`. With `stores` the grid's first block stores what the first member makes.
-pub fn prologue(ctx: Ctx, group: &Group, threads: i64, first: usize, stores: bool) -> Result<PrologueText, String> {
+/// The text of a group whose last member makes row `%row` of a product's A in `%stage`, by `threads` threads of the `block` that has
+/// them, which all know `%thread`, `%lane` and the block's `%warp`. Where several rows share a block, only threads with `%kept` store. With `stores` the
+/// grid's first block stores what the first member makes.
+pub fn prologue(
+    ctx: Ctx,
+    group: &Group,
+    (threads, block): (i64, i64),
+    first: usize,
+    stores: bool,
+) -> Result<PrologueText, String> {
     let mut writer = Writer::new(group);
     writer.tile = Tile::shared_by(group.columns, threads);
+    writer.block = block;
     writer.operands = Some(first);
     writer.head();
     // What the first member does not read, such as gain and bias, is read first: where it is constant, before the wait.
@@ -132,7 +145,7 @@ pub fn prologue(ctx: Ctx, group: &Group, threads: i64, first: usize, stores: boo
         let out = writer.store_in_first_block(&group.members[0]);
         written = writer.buffers.iter().position(|b| *b == out);
     }
-    let functions = reductions(ctx, &combiners(group), threads)? + &writer.functions;
+    let functions = reductions(ctx, &combiners(group), threads, block)? + &writer.functions;
     Ok(PrologueText { functions, body: writer.text, buffers: writer.buffers, written })
 }
 

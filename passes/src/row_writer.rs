@@ -4,8 +4,8 @@
 //! shuffles (`templates/row_reduce.mlir`) in a fixed order.
 
 use crate::{
-    ir::{AffineMap, Op, Value},
-    memory::{is_aligned, only_used_by},
+    ir::{AffineMap, Value},
+    memory::is_aligned,
     row_tile::{Tile, bytes, element, zero},
     rows::{Group, Kind, Member},
 };
@@ -26,20 +26,24 @@ pub struct Writer<'a> {
     pub functions: String,
     pub buffers: Vec<Value>,
     /// What a buffer holds, for those that the group wrote, and what was read, by buffer and map.
-    values: HashMap<Value, Place>,
+    pub values: HashMap<Value, Place>,
     read: HashMap<(Value, Vec<Option<usize>>), Place>,
     next: usize,
     /// The types of the reductions' slots.
     pub slots: Vec<String>,
     /// For a prologue the number of its first operand among its kernel's.
     pub operands: Option<usize>,
+    /// The threads of a block, which shares them among rows where a row has fewer.
+    pub block: i64,
 }
 
 impl<'a> Writer<'a> {
     pub fn new(group: &'a Group) -> Self {
+        let tile = Tile::of(group.columns);
         Writer {
             group,
-            tile: Tile::of(group.columns),
+            block: tile.threads,
+            tile,
             text: String::new(),
             functions: String::new(),
             buffers: vec![],
@@ -51,19 +55,21 @@ impl<'a> Writer<'a> {
         }
     }
 
-    fn line(&mut self, text: &str) {
+    /// A line of text.
+    pub fn line(&mut self, text: &str) {
         self.text += "    ";
         self.text += text;
         self.text.push('\n');
     }
 
-    fn fresh(&mut self, base: &str) -> String {
+    /// A name that no other value has.
+    pub fn fresh(&mut self, base: &str) -> String {
         self.next += 1;
         format!("%{base}{}", self.next)
     }
 
     /// The name of a buffer's argument.
-    fn buffer(&mut self, buffer: Value) -> String {
+    pub fn buffer(&mut self, buffer: Value) -> String {
         let place = self.buffers.iter().position(|b| *b == buffer).unwrap_or_else(|| {
             self.buffers.push(buffer);
             self.buffers.len() - 1
@@ -72,7 +78,7 @@ impl<'a> Writer<'a> {
     }
 
     fn slots_type(&self, element: &str) -> String {
-        format!("memref<{}x{element}, #gpu.address_space<workgroup>>", self.tile.threads / 32)
+        format!("memref<{}x{element}, #gpu.address_space<workgroup>>", self.block / 32)
     }
 
     /// Constants, the thread's place and the row's coordinates.
@@ -106,7 +112,7 @@ impl<'a> Writer<'a> {
     }
 
     /// Inside of a sweep: `%j`, the first column of the thread, `%jc`, the same within the columns, and `%in`.
-    fn columns(&mut self) {
+    pub fn columns(&mut self) {
         let step = self.tile.threads * self.tile.vector;
         self.line(&format!("  %j = affine.apply affine_map<(s, e) -> (s + e * {step})>(%start, %e)"));
         self.line("  %jc = arith.minui %j, %last : index");
@@ -114,7 +120,7 @@ impl<'a> Writer<'a> {
     }
 
     /// An index for each axis of an operand.
-    fn indices(&self, axes: &[Option<usize>], column: &str) -> String {
+    pub fn indices(&self, axes: &[Option<usize>], column: &str) -> String {
         let index = |axis: &Option<usize>| match axis {
             None => "%zero".to_string(),
             Some(d) if *d == self.group.rows.len() => column.to_string(),
@@ -124,7 +130,7 @@ impl<'a> Writer<'a> {
     }
 
     /// Whether an operand's columns can be accessed as vectors.
-    fn is_vector(&self, buffer: Value, axes: &[Option<usize>]) -> bool {
+    pub fn is_vector(&self, buffer: Value, axes: &[Option<usize>]) -> bool {
         let column = Some(self.group.rows.len());
         let Some(memref) = buffer.ty().memref() else { return false };
         let multiple = |v: &Option<i64>| v.is_some_and(|v| v % 4 == 0);
@@ -190,25 +196,7 @@ impl<'a> Writer<'a> {
         member.op.operands().into_iter().zip(member.op.linalg_maps().iter().map(axes)).collect()
     }
 
-    /// Writes what `result` holds to the row's place in workgroup memory.
-    pub fn stage(&mut self, result: Value) -> Result<(), String> {
-        let Some(Place::Lanes(value)) = self.values.get(&result).cloned() else {
-            return Err("internal error: a prologue makes no row".into());
-        };
-        let (lanes, width, sweeps) = (self.tile.lanes("f32"), self.tile.vector, self.tile.sweeps);
-        self.line(&format!("affine.for %e = 0 to {sweeps} {{"));
-        self.columns();
-        self.line("  scf.if %in {");
-        self.line(&format!("    %v = vector.extract {value}[%e] : vector<{width}xf32> from {lanes}"));
-        self.line(&format!(
-            "    vector.store %v, %stage[%row, %j] {{alignment = {} : i64}} : !stage, vector<{width}xf32>",
-            4 * width
-        ));
-        self.line("  }");
-        self.line("}");
-        Ok(())
-    }
-
+    /// Computes a member.
     pub fn member(&mut self, i: usize, member: &Member) {
         let maps = member.op.linalg_maps();
         let axes = |map: usize| -> Vec<Option<usize>> {
@@ -325,71 +313,5 @@ impl<'a> Writer<'a> {
             }
         };
         self.values.insert(out, place);
-    }
-
-    /// Writes what something outside of the group reads.
-    pub fn stores(&mut self) {
-        let members: Vec<Op> = self.group.members.iter().map(|m| m.op).chain(self.group.fills()).collect();
-        let mut done = vec![];
-        for member in self.group.members.iter().rev() {
-            let out = member.op.operand(member.op.operands().len() - 1);
-            if done.contains(&out) {
-                continue;
-            }
-            done.push(out);
-            if only_used_by(out, &members) {
-                continue;
-            }
-            self.store(member);
-        }
-    }
-
-    /// Writes what a member makes.
-    fn store(&mut self, member: &Member) {
-        let out = member.op.operand(member.op.operands().len() - 1);
-        let map = member.op.linalg_maps().last().copied();
-        let axes: Vec<Option<usize>> =
-            map.map(|m| m.dims()).unwrap_or_default().into_iter().map(|d| d.map(|d| member.dims[d])).collect();
-        let (name, ty) = (self.buffer(out), out.ty());
-        let element = element(out);
-        let (lanes, width, sweeps) = (self.tile.lanes(&element), self.tile.vector, self.tile.sweeps);
-        match self.values[&out].clone() {
-            Place::Row(value) => {
-                let at = self.indices(&axes, "");
-                self.line("scf.if %is_first {");
-                self.line(&format!("  memref.store {value}, {name}[{at}] : {ty}"));
-                self.line("}");
-            }
-            Place::Lanes(value) => {
-                self.line(&format!("affine.for %e = 0 to {sweeps} {{"));
-                self.columns();
-                self.line("  scf.if %in {");
-                if self.is_vector(out, &axes) {
-                    let at = self.indices(&axes, "%j");
-                    self.line(&format!("    %v = vector.extract {value}[%e] : vector<{width}x{element}> from {lanes}"));
-                    let alignment = width * bytes(&element);
-                    self.line(&format!("    vector.store %v, {name}[{at}] {{alignment = {alignment} : i64}} : {ty}, vector<{width}x{element}>"));
-                } else {
-                    let at = self.indices(&axes, "%ju");
-                    self.line(&format!("    affine.for %u = 0 to {width} {{"));
-                    self.line("      %ju = arith.addi %j, %u : index");
-                    self.line(&format!("      %v = vector.extract {value}[%e, %u] : {element} from {lanes}"));
-                    self.line(&format!("      memref.store %v, {name}[{at}] : {ty}"));
-                    self.line("    }");
-                }
-                self.line("  }");
-                self.line("}");
-            }
-        }
-    }
-
-    /// Writes it in the grid's first block alone; the buffer.
-    pub fn store_in_first_block(&mut self, member: &Member) -> Value {
-        self.line("%block = gpu.block_id x");
-        self.line("%in_first = arith.cmpi eq, %block, %zero : index");
-        self.line("scf.if %in_first {");
-        self.store(member);
-        self.line("}");
-        member.op.operand(member.op.operands().len() - 1)
     }
 }

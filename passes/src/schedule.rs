@@ -208,6 +208,9 @@ impl Product {
 
 /// How many threads a block of `matmul_skinny` has.
 pub const SKINNY_THREADS: i64 = 512;
+/// The same of `matmul_skinny_nt`, and the columns that they make in a turn.
+pub const SKINNY_NT_THREADS: i64 = 256;
+pub const SKINNY_NT_COLUMNS: i64 = 32;
 
 /// The row of the table for two products of one row with an elementwise operation between them, where reductions may be atomic.
 pub struct ProductPair {

@@ -14,7 +14,7 @@ use crate::{
     choice::{Choice, Precision, Reductions},
     contraction::Contraction,
     epilogue::Target,
-    few_rows::FewRows,
+    few_rows::{FewRows, Turns},
     host::{Operand, Workspaces},
     ir::{Op, Opt, Pass, PassCx, PassResult},
     kernels::Kernels,
@@ -162,12 +162,19 @@ fn choose(op: Op, contraction: &Contraction, chip: u32, precision: Precision) ->
             if batch == 1 && work.size == size {
                 prologue = prologue::find(op, &work.a, (m, k), work.at(), &written, &inputs);
             }
-            // The product reads its rows from workgroup memory; its operand A is one that nothing reads.
-            if let Some(row) = prologue.as_ref().and_then(|p| p.group.reads().next()) {
-                work.a.buffer = row;
-            }
         }
-        return Ok(Some(Call { work, product, few, scatters, copies, prologue }));
+        let mut turns = None;
+        if product.kind == Kind::Skinny && product.layout == Layout::AlongK && batch == 1 && work.size == size {
+            let possible = Turns::of(b_type, work.extras().count(), [m, n, k], multiprocessors(chip));
+            let find = || prologue::find(op, &work.a, (m, k), work.at(), &[work.target.buffer], &inputs);
+            prologue = possible.and_then(|_| find());
+            turns = possible.filter(|_| prologue.is_some());
+        }
+        // The product reads its rows from workgroup memory; its operand A is one that nothing reads.
+        if let Some(row) = prologue.as_ref().and_then(|p| p.group.reads().next()) {
+            work.a.buffer = row;
+        }
+        return Ok(Some(Call { work, product, few, scatters, copies, prologue, turns }));
     }
     Err(reason)
 }
