@@ -99,7 +99,7 @@ impl DeviceTensor {
             self.dtype,
             self.shape
         );
-        Ok(self.buffer.copy_from_host(tensor.bytes())?)
+        Ok(self.buffer.queue_from_host(tensor.bytes())?)
     }
 
     /// Waits for what this thread has queued and copies the array to the host.

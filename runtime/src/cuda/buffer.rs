@@ -4,7 +4,7 @@ use cudarc::driver::sys;
 
 use super::driver::{Error, check_in};
 use super::memory::{self, Memory, Owner};
-use super::{must, stream};
+use super::{must, staging, stream};
 
 /// Device-visible memory, freed when dropped.
 ///
@@ -62,6 +62,22 @@ impl DeviceBuffer {
         self.must_hold(contents.len())?;
         // SAFETY: the buffer holds that many bytes.
         unsafe { copy_from_host(self.ptr(), contents) }
+    }
+
+    /// Overwrites the start of the buffer, behind queued work; what this thread queues later sees it. Waits only for what the
+    /// host may read directly, or is long. An error if `contents` is longer.
+    pub fn queue_from_host(&self, contents: &[u8]) -> Result<(), Error> {
+        self.must_hold(contents.len())?;
+        let stream = stream::stream()?;
+        let staged = match self.memory {
+            Memory::Device if !contents.is_empty() && !stream::capturing() => staging::stage(stream, contents)?,
+            _ => None,
+        };
+        let Some(source) = staged else { return self.copy_from_host(contents) };
+        stream::set_behind_kernel(false);
+        // SAFETY: the buffer holds that many bytes, and their copy stays until the stream was waited for.
+        let result = unsafe { sys::cuMemcpyAsync(self.address as u64, source, contents.len(), stream) };
+        check_in(result, "cuMemcpyAsync", || format!("{} bytes", contents.len()))
     }
 
     /// Waits for queued work and reads the start of the buffer. An error if `contents` is longer.

@@ -19,6 +19,7 @@ mod host_memory;
 mod launch;
 mod memory;
 mod module;
+mod staging;
 mod status;
 mod stream;
 mod tensor_map;

@@ -11,7 +11,7 @@ use std::sync::{Mutex, PoisonError};
 use cudarc::driver::sys::{self, CUevent, CUevent_flags, CUstream, CUstream_flags};
 
 use super::driver::{Error, check, check_in, driver};
-use super::{launch, memory, must};
+use super::{launch, memory, must, staging};
 use crate::{Symbol, symbol_table};
 
 /// A thread's stream, handed on when the thread ends.
@@ -89,6 +89,7 @@ pub(super) fn wait(stream: CUstream) -> Result<(), Error> {
     // SAFETY: the stream exists: streams are never destroyed.
     check_in(unsafe { sys::cuStreamSynchronize(stream) }, "cuStreamSynchronize", launch::last_kernel)?;
     memory::waited_for(stream as usize);
+    staging::waited_for(stream as usize);
     Ok(())
 }
 

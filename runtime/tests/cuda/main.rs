@@ -84,6 +84,35 @@ fn results_are_adopted_by_a_buffer() {
 
 #[test]
 #[ignore = "needs a GPU"]
+fn queued_contents_arrive_in_order_and_may_change_at_once() {
+    let module = Module::new();
+    for memory in [Memory::Device, Memory::Managed] {
+        let [x, y] = [0; 2].map(|_| filled(64, 0.0, memory));
+        let mut contents = [0u8; 256];
+        // More than what is staged at once; each addition reads what was queued right before it.
+        for round in 0..2000 {
+            contents.as_chunks_mut::<4>().0.fill((round as f32).to_ne_bytes());
+            x.queue_from_host(&contents).unwrap();
+            contents.fill(0xff);
+            if round % 500 == 499 {
+                module.add(x.ptr().cast(), 0.5, 64);
+                assert_eq!(floats(&x), [round as f32 + 0.5; 64]);
+            }
+        }
+        y.queue_from_host(&[0; 0]).unwrap();
+        y.queue_from_host(&1.5f32.to_ne_bytes()).unwrap();
+        assert_eq!(floats(&y)[..2], [1.5, 0.0]);
+        assert!(y.queue_from_host(&[0; 257]).is_err());
+    }
+    let long = DeviceBuffer::alloc(1 << 20, Memory::Device).unwrap();
+    long.queue_from_host(&vec![7; 1 << 20]).unwrap();
+    let mut back = vec![0; 1 << 20];
+    long.copy_to_host(&mut back).unwrap();
+    assert!(back.iter().all(|byte| *byte == 7));
+}
+
+#[test]
+#[ignore = "needs a GPU"]
 fn a_graph_repeats_a_call_with_its_own_memory() {
     let module = Module::new();
     let x = filled(64, 0.0, Memory::Managed);
