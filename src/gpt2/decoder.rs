@@ -117,28 +117,23 @@ impl Decoder {
         let length = Tensor::from_slice(&[1], &[count as i32]);
         let again = self.prompt.is_some();
         let prompt = self.place_prompt([&ids, &length])?;
-        let mut arguments = Vec::new();
-        // Moved, so that what the function writes is not shared.
-        for argument in self.prefill.arguments() {
-            arguments.push(match argument.name.as_str() {
-                "ids" => prompt[0].clone(),
-                "length" => prompt[1].clone(),
-                name => std::mem::replace(&mut self.state[self.places[name]], Tensor::zeros(DType::I1, &[]).into()),
-            });
-        }
-        let results = self.run_prefill(&mut arguments, again);
-        for (argument, value) in self.prefill.arguments().iter().zip(arguments) {
-            if let Some(place) = self.places.get(&argument.name) {
-                self.state[*place] = value;
+        let results = match &self.recorded_prefill {
+            Some(recorded) if !cuda::tracing() => {
+                recorded.launch()?;
+                recorded.results().to_vec()
             }
-        }
-        let mut results = named(&self.prefill, results?);
-        let token = results.remove("token").context("prefill returns no token")?;
-        let id = self.id(&token)?;
+            _ => self.call_prefill(prompt, again)?,
+        };
+        let result = |wanted: &str| {
+            let place = self.prefill.results().iter().position(|(name, _)| name == wanted);
+            place.and_then(|place| results.get(place).cloned())
+        };
+        let id = self.id(&result("token").context("prefill returns no token")?)?;
+        let logits = result("logits");
         // What was read just now: the array is not asked for a second time.
         self.set_token(id)?;
         self.set("position", length.into())?;
-        Ok(Output { token: id, logits: results.remove("logits") })
+        Ok(Output { token: id, logits })
     }
 
     /// The prompt where the target's code reads it; on a GPU always in the same arrays.
@@ -157,14 +152,31 @@ impl Decoder {
     }
 
     /// Calls `prefill`; on a GPU a second prompt is recorded as a graph that serves it and all others.
+    fn call_prefill(&mut self, prompt: [Value; 2], again: bool) -> Result<Vec<Value>> {
+        let [ids, length] = prompt;
+        let mut arguments = Vec::new();
+        // Moved, so that what the function writes is not shared.
+        for argument in self.prefill.arguments() {
+            arguments.push(match argument.name.as_str() {
+                "ids" => ids.clone(),
+                "length" => length.clone(),
+                name => std::mem::replace(&mut self.state[self.places[name]], Tensor::zeros(DType::I1, &[]).into()),
+            });
+        }
+        let results = self.run_prefill(&mut arguments, again);
+        for (argument, value) in self.prefill.arguments().iter().zip(arguments) {
+            if let Some(place) = self.places.get(&argument.name) {
+                self.state[*place] = value;
+            }
+        }
+        results
+    }
+
     fn run_prefill(&mut self, arguments: &mut [Value], again: bool) -> Result<Vec<Value>> {
         if self.memory.is_none() || !again || cuda::tracing() {
             return self.executable.call_in_place("prefill", arguments);
         }
-        if self.recorded_prefill.is_none() {
-            self.recorded_prefill = Some(self.executable.capture("prefill", arguments)?);
-        }
-        let recorded = self.recorded_prefill.as_ref().context("a recorded prefill")?;
+        let recorded = self.recorded_prefill.insert(self.executable.capture("prefill", arguments)?);
         recorded.launch()?;
         Ok(recorded.results().to_vec())
     }
@@ -248,8 +260,4 @@ impl Decoder {
 
 fn placed(value: Value, memory: Option<Memory>) -> Result<Value> {
     memory.map_or(Ok(value.clone()), |memory| value.to_device(memory))
-}
-
-fn named(function: &Function, values: Vec<Value>) -> HashMap<String, Value> {
-    function.results().iter().map(|(name, _)| name.clone()).zip(values).collect()
 }
