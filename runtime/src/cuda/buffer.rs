@@ -135,6 +135,18 @@ pub unsafe fn copy_from_host(target: *mut u8, contents: &[u8]) -> Result<(), Err
 /// # Safety
 /// `source` points to as many bytes that the device can read.
 pub unsafe fn copy_to_host(source: *const u8, contents: &mut [u8]) -> Result<(), Error> {
+    if !stream::capturing() && !contents.is_empty() {
+        let stream = stream::stream()?;
+        let bytes = contents.len();
+        let fetched = staging::fetch(stream, contents, |place| {
+            // SAFETY: as the caller vouches, and the staged place is that long.
+            let result = unsafe { sys::cuMemcpyAsync(place, source as u64, bytes, stream) };
+            check_in(result, "cuMemcpyAsync", || format!("{bytes} bytes"))
+        })?;
+        if fetched {
+            return Ok(());
+        }
+    }
     // SAFETY: as the caller vouches.
     unsafe { copy(contents.as_mut_ptr() as u64, source as u64, contents.len()) }
 }
