@@ -87,6 +87,7 @@ passes! {
     tinymlir_decompose,
     tinymlir_dependent_launches,
     tinymlir_device_math,
+    tinymlir_dot_products,
     tinymlir_drop_writable_results,
     tinymlir_emulate_gpu,
     tinymlir_entry_arguments,

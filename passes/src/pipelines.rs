@@ -47,8 +47,9 @@ pub static LOWER_CPU: Pipeline = Pipeline {
     expand: |options| {
         let bits = options.integer("vector-bits");
         let [vectors, blas] = if options.boolean("blas") {
-            let vectors =
-                format!("tinymlir-host-attention,tinymlir-gemv,tinymlir-vector-matmul{{vector-bits={bits}}},");
+            let vectors = format!(
+                "tinymlir-host-attention,tinymlir-gemv,tinymlir-vector-matmul{{vector-bits={bits}}},tinymlir-dot-products{{vector-bits={bits}}},"
+            );
             [vectors, "tinymlir-blas,".into()]
         } else {
             [String::new(), String::new()]
