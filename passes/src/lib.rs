@@ -20,8 +20,9 @@ pub use dialects::EVERY as EVERY_DIALECT;
 pub mod choice;
 #[cfg(test)]
 mod docs;
+pub mod early_numbers;
 mod emulation;
-pub mod epilogue;
+mod epilogue;
 mod few_rows;
 pub mod host;
 pub mod ir;

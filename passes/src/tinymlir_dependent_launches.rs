@@ -17,11 +17,12 @@
 //!
 //! The wait stands as late as the rule lets it: loads of weights that a template puts first come before it. In a kernel without
 //! such, up to 16 elements a thread that are loaded further down at its top level are moved there, with what computes their addresses, unless an
-//! assertion or a call stands between. Runs when kernels are outlined and merged; a gpu.module with the attribute `tinymlir.keep` or with a target is left alone.
+//! assertion or a call stands between; so are elements at constant places, wherever they are loaded ([`crate::early_numbers`]). Runs when kernels are outlined and merged; a gpu.module with the attribute `tinymlir.keep` or with a target is left alone.
 
 use crate::{
     choice::chip_number,
     device::{VIEWS, source},
+    early_numbers::read_early,
     ir::{Block, Op, Opt, Pass, PassCx, PassResult, Type, Value},
     tinymlir_merge_kernels::{KEEP, launched},
 };
@@ -99,13 +100,14 @@ fn run(cx: &PassCx, module: Op) -> PassResult {
             let before = ops.iter().take_while(|op| *op != first);
             let own = before.flat_map(|op| op.walk()).any(|op| reads.is_early_load(op));
             let early = own || reads.advance(body, &ops, *first);
+            let numbers = cx.check(kernel, read_early(body, *first, |array| reads.constant.contains(&array)))?;
             let ops = body.ops();
             if !patient.contains(&name) {
                 cx.check(kernel, ops[0].build_before(&[], "", "nvvm.griddepcontrol launch_dependents"))?;
             }
             cx.check(kernel, first.build_before(&[], "", "nvvm.griddepcontrol wait"))?;
             cx.count("kernels");
-            if early {
+            if early || numbers > 0 {
                 cx.count("late");
             }
             cx.check(kernel, verify(kernel, &reads))?;

@@ -83,16 +83,49 @@ module attributes {gpu.container_module} {
     // CHECK:         memref.load %arg0
     // CHECK-NEXT:    nvvm.griddepcontrol{{ +}}wait
     // CHECK-NEXT:    memref.load %arg1
+    // CHECK-NEXT:    arith.xori
     // CHECK-NEXT:    memref.load %arg0
     gpu.func @chosen(%w: memref<32xf32>, %x: memref<32xf32>) kernel {
       %t = gpu.thread_id x
       %c1 = arith.constant 1 : index
       %a = memref.load %w[%t] : memref<32xf32>
       %b = memref.load %x[%t] : memref<32xf32>
-      %c = memref.load %w[%c1] : memref<32xf32>
+      %next = arith.xori %t, %c1 : index
+      %c = memref.load %w[%next] : memref<32xf32>
       %ab = arith.addf %a, %b : f32
       %abc = arith.addf %ab, %c : f32
       memref.store %abc, %x[%t] : memref<32xf32>
+      gpu.return
+    }
+    // But elements at constant places, such as a position, once each, wherever they are read: not past the last one, and not of what this
+    // kernel writes.
+    // CHECK-LABEL: gpu.func @numbers
+    // CHECK:         memref.load %arg0[%thread_id_x]
+    // CHECK-NEXT:    %[[C3:.*]] = arith.constant 3 : index
+    // CHECK-NEXT:    %[[N:.*]] = memref.load %arg0[%[[C3]]]
+    // CHECK-NEXT:    nvvm.griddepcontrol{{ +}}wait
+    // CHECK-NEXT:    memref.load %arg1
+    // CHECK:         scf.if
+    // CHECK-NEXT:      memref.load %arg0[%c32
+    // CHECK-NEXT:      memref.load %arg1[%c3
+    // CHECK-NEXT:      arith.addf %[[N]], %[[N]]
+    gpu.func @numbers(%w: memref<32xf32>, %x: memref<32xf32>) kernel {
+      %t = gpu.thread_id x
+      %c3 = arith.constant 3 : index
+      %c32 = arith.constant 32 : index
+      %a = memref.load %w[%t] : memref<32xf32>
+      %b = memref.load %x[%t] : memref<32xf32>
+      %less = arith.cmpf olt, %a, %b : f32
+      scf.if %less {
+        %n = memref.load %w[%c3] : memref<32xf32>
+        %past = memref.load %w[%c32] : memref<32xf32>
+        %own = memref.load %x[%c3] : memref<32xf32>
+        %again = memref.load %w[%c3] : memref<32xf32>
+        %n2 = arith.addf %n, %again : f32
+        %n3 = arith.addf %n2, %past : f32
+        %n4 = arith.addf %n3, %own : f32
+        memref.store %n4, %x[%t] : memref<32xf32>
+      }
       gpu.return
     }
     // CHECK-LABEL: gpu.func @many
@@ -285,6 +318,7 @@ module attributes {gpu.container_module} {
     %true = arith.constant true
     gpu.launch_func @kernels::@further blocks in (%c1, %c1, %c1) threads in (%c32, %c1, %c1) args(%w : memref<32xf32>, %x : memref<32xf32>, %true : i1)
     gpu.launch_func @kernels::@chosen blocks in (%c1, %c1, %c1) threads in (%c32, %c1, %c1) args(%w : memref<32xf32>, %x : memref<32xf32>)
+    gpu.launch_func @kernels::@numbers blocks in (%c1, %c1, %c1) threads in (%c32, %c1, %c1) args(%w : memref<32xf32>, %x : memref<32xf32>)
     gpu.launch_func @kernels::@many blocks in (%c1, %c1, %c1) threads in (%c32, %c1, %c1) args(%w : memref<32xf32>, %x : memref<32xf32>)
     gpu.launch_func @kernels::@written blocks in (%c1, %c1, %c1) threads in (%c32, %c1, %c1) args(%y : memref<32xf32>, %x : memref<32xf32>)
     gpu.launch_func @kernels::@mixed blocks in (%c1, %c1, %c1) threads in (%c32, %c1, %c1) args(%w : memref<32xf32>, %y : memref<32xf32>)
