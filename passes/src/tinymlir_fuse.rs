@@ -35,8 +35,7 @@ fn run(cx: &PassCx, root: Op) -> PassResult {
 }
 
 /// Operations on places that cost nothing.
-const CHEAP: [&str; 6] =
-    ["linalg.index", "linalg.yield", "arith.index_cast", "arith.addi", "arith.subi", "arith.muli"];
+const CHEAP: [&str; 6] = ["linalg.index", "linalg.yield", "arith.index_cast", "arith.addi", "arith.subi", "arith.muli"];
 
 /// Makes the elements of operand `i` in the body of `op`, where a vector of such values is what it reads, perhaps with axes of one element
 /// beside its own.
