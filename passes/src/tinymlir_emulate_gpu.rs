@@ -11,12 +11,12 @@
 //! nothing defines: those need a card.
 
 use crate::{
-    emulation::{RUNTIME, Rewriter, declare_called},
+    emulation::{RUNTIME, Rewriter, SharedMemory, declare_called},
     ir::{Attr, Op, Pass, PassCx, PassResult},
     tinymlir_merge_kernels::launched,
 };
 use mlir_sys::*;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 pub static PASS: Pass = Pass {
     argument: "tinymlir-emulate-gpu",
@@ -127,7 +127,7 @@ fn adopt(cx: &PassCx, module: Op, holder: Op, kernels: &mut HashMap<(String, Str
             found.push((symbol, old));
         }
     }
-    let shared = SharedMemory::of(holder);
+    let shared = SharedMemory::of(cx, holder)?;
     for (function, old) in found {
         let (symbol, is_kernel) = (function.symbol().unwrap_or_default(), is_kernel(function));
         Rewriter::new(cx, module, holder, function, &shared.offsets).run()?;
@@ -156,72 +156,6 @@ fn adopt(cx: &PassCx, module: Op, holder: Op, kernels: &mut HashMap<(String, Str
     }
     holder.erase();
     Ok(())
-}
-
-/// Where each global in shared memory lies in a block's, and how much a kernel needs.
-struct SharedMemory {
-    offsets: HashMap<String, u64>,
-    bytes: HashMap<String, u64>,
-}
-
-impl SharedMemory {
-    /// Of a gpu.module. What a kernel or a function that it calls refers to does not overlap.
-    fn of(holder: Op) -> SharedMemory {
-        let functions: HashMap<String, Op> =
-            holder.body().into_iter().filter(|f| f.is("llvm.func")).filter_map(|f| Some((f.symbol()?, f))).collect();
-        let reached: HashMap<&String, HashSet<String>> =
-            functions.iter().map(|(name, function)| (name, references(*function, &functions))).collect();
-        let mut bytes: HashMap<String, u64> = HashMap::new();
-        let mut offsets = HashMap::new();
-        for global in holder.body().into_iter().filter(|g| g.is("llvm.mlir.global")) {
-            let (Some(name), Some(3)) = (global.symbol(), global.attr("addr_space").and_then(|a| a.as_int())) else {
-                continue;
-            };
-            let size = global.attr("global_type").and_then(|t| array_bytes(&t.to_string())).unwrap_or(0);
-            if size == 0 {
-                continue; // of a size that the launch gives
-            }
-            let alignment = global.attr("alignment").and_then(|a| a.as_int()).unwrap_or(16).max(16) as u64;
-            let users: Vec<&String> = reached.iter().filter(|(_, r)| r.contains(&name)).map(|(f, _)| *f).collect();
-            let end = users.iter().filter_map(|f| bytes.get(*f)).max().copied().unwrap_or(0);
-            let offset = end.next_multiple_of(alignment);
-            bytes.extend(users.into_iter().map(|f| (f.clone(), offset + size)));
-            offsets.insert(name, offset);
-        }
-        SharedMemory { offsets, bytes }
-    }
-}
-
-/// The globals that a function refers to, by itself or through what it calls.
-fn references(function: Op, functions: &HashMap<String, Op>) -> HashSet<String> {
-    let (mut seen, mut left, mut globals) = (HashSet::new(), vec![function], HashSet::new());
-    while let Some(function) = left.pop() {
-        for op in function.find(&["llvm.call", "llvm.mlir.addressof"]) {
-            let name = if op.is("llvm.call") { "callee" } else { "global_name" };
-            let Some(symbol) = op.attr(name).and_then(|a| a.as_symbol()) else { continue };
-            match functions.get(&symbol) {
-                Some(callee) if seen.insert(symbol.clone()) => left.push(*callee),
-                Some(_) => {}
-                None => drop(globals.insert(symbol)),
-            }
-        }
-    }
-    globals
-}
-
-/// The bytes of an array type of LLVM, `!llvm.array<4 x array<8 x f32>>`, or of an element.
-fn array_bytes(text: &str) -> Option<u64> {
-    let text = text.trim_start_matches("!llvm.");
-    if let Some(rest) = text.strip_prefix("array<") {
-        let (count, element) = rest.strip_suffix('>')?.split_once(" x ")?;
-        return Some(count.parse::<u64>().ok()? * array_bytes(element)?);
-    }
-    if let Some(rest) = text.strip_prefix("vector<") {
-        let (count, element) = rest.strip_suffix('>')?.split_once('x')?;
-        return Some(count.parse::<u64>().ok()? * array_bytes(element.trim())?);
-    }
-    let bits: u64 = text.trim_start_matches(|c: char| !c.is_ascii_digit()).parse().ok()?;
-    Some(bits.div_ceil(8))
 }
 
 /// Makes a kernel's function one of the host's, which nothing else calls.

@@ -68,3 +68,42 @@ module attributes {gpu.container_module} {
     return
   }
 }
+
+// -----
+
+// More bytes than a number of 64 bits counts, and more than a block has.
+module attributes {gpu.container_module} {
+  gpu.module @kernels {
+    // expected-error @below {{'llvm.mlir.global' op cannot be emulated: its size is not known, or more than a block's shared memory}}
+    llvm.mlir.global internal @huge() {addr_space = 3 : i32} : !llvm.array<9223372036854775807 x array<4 x f32>>
+    llvm.func @uses() attributes {gpu.kernel, nvvm.kernel} {
+      %a = llvm.mlir.addressof @huge : !llvm.ptr<3>
+      llvm.return
+    }
+  }
+}
+
+// -----
+
+module attributes {gpu.container_module} {
+  gpu.module @kernels {
+    // expected-error @below {{'llvm.mlir.global' op cannot be emulated: its size is not known, or more than a block's shared memory}}
+    llvm.mlir.global internal @large() {addr_space = 3 : i32} : !llvm.array<1048577 x i8>
+    llvm.func @uses() attributes {gpu.kernel, nvvm.kernel} {
+      %a = llvm.mlir.addressof @large : !llvm.ptr<3>
+      llvm.return
+    }
+  }
+}
+
+// -----
+
+module attributes {gpu.container_module} {
+  gpu.module @kernels {
+    llvm.func @wide(%a: !llvm.ptr) attributes {gpu.kernel, nvvm.kernel} {
+      // expected-error @below {{'llvm.load' op cannot be emulated: no thread has so many elements}}
+      %v = llvm.load %a : !llvm.ptr -> vector<4611686018427387904xf32>
+      llvm.return
+    }
+  }
+}

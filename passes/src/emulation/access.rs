@@ -9,13 +9,19 @@ use crate::{
     tinymlir_emulate_gpu::declare_text,
 };
 
+/// More bytes than a thread's registers hold.
+const MOST_BYTES: i64 = 1 << 20;
+
 impl Rewriter<'_> {
     /// Checks an access that may lie outside of shared memory, or that is of several elements and may not be aligned.
     pub(super) fn check_access(&mut self, op: Op, pointer: Value, ty: Type, thread: Value) -> PassResult {
         let vector = ty.shape();
-        let count = vector.iter().flatten().flatten().product::<i64>();
         let element = ty.element().unwrap_or(ty);
-        let Some(bytes) = element.bytes().map(|b| b * count) else { return Ok(()) };
+        let Some(bytes) = element.bytes() else { return Ok(()) };
+        let bytes = vector.iter().flatten().flatten().try_fold(bytes, |bytes, n| bytes.checked_mul(*n));
+        let Some(bytes) = bytes.filter(|bytes| *bytes <= MOST_BYTES) else {
+            return Err(self.cx.error(op, "cannot be emulated: no thread has so many elements"));
+        };
         let natural = (bytes.max(1) as u64).next_power_of_two() as i64;
         let alignment = op.attr("alignment").and_then(|a| a.as_int()).filter(|a| *a > 0).unwrap_or(natural);
         let space = pointer.ty().to_string();

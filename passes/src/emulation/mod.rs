@@ -6,8 +6,10 @@ mod access;
 mod math;
 mod matrix;
 mod runtime;
+mod shared_memory;
 
 pub(crate) use runtime::{RUNTIME, declare_called};
+pub(crate) use shared_memory::SharedMemory;
 
 use crate::ir::{Failed, Op, PassCx, PassResult, Type, Value};
 use std::collections::HashMap;
