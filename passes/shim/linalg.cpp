@@ -18,11 +18,11 @@ static bool isContraction(Operation *op) {
   return linalgOp && (linalg::isaContractionOpInterface(linalgOp) || linalg::isaConvolutionOpInterface(linalgOp));
 }
 
-// Whether a contraction reads [batch, m, k] and [batch, k, n] and writes [batch, m, n]. Upstream gives any order of these
-// the name of this one, and so computes another product.
+// Whether a contraction reads [batch, m, k] and [batch, k, n] and writes [batch, m, n], with one batch or none. Upstream gives any
+// order of these the name of this one, and so computes another product, and any number of batches that of one, and so crashes.
 static bool isInNamedOrder(linalg::GenericOp op) {
   FailureOr<linalg::ContractionDimensions> dims = linalg::inferContractionDims(cast<linalg::LinalgOp>(op.getOperation()));
-  if (failed(dims))
+  if (failed(dims) || dims->batch.size() > 1)
     return false;
   auto ordered = [&](unsigned map, ArrayRef<unsigned> outer, ArrayRef<unsigned> inner) {
     SmallVector<unsigned> expected(dims->batch.begin(), dims->batch.end());

@@ -227,3 +227,21 @@ func.func @places(%x: tensor<2x8x8xf32>) -> (tensor<2x8x8xf32>, tensor<8xi64>) {
   } -> tensor<8xi64>
   return %r, %next : tensor<2x8x8xf32>, tensor<8xi64>
 }
+
+// -----
+
+// A product with two dimensions of batches has no name.
+// CHECK-LABEL: func.func @two_batches(
+// CHECK: linalg.generic
+#ik = affine_map<(a, b, i, j, k) -> (a, b, i, k)>
+#kj = affine_map<(a, b, i, j, k) -> (a, b, k, j)>
+#ij = affine_map<(a, b, i, j, k) -> (a, b, i, j)>
+func.func @two_batches(%x: tensor<2x3x4x8xf32>, %y: tensor<2x3x8x5xf32>, %z: tensor<2x3x4x5xf32>) -> tensor<2x3x4x5xf32> {
+  %r = linalg.generic {indexing_maps = [#ik, #kj, #ij], iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction"]} ins(%x, %y : tensor<2x3x4x8xf32>, tensor<2x3x8x5xf32>) outs(%z : tensor<2x3x4x5xf32>) {
+  ^bb0(%a: f32, %b: f32, %c: f32):
+    %m = arith.mulf %a, %b : f32
+    %s = arith.addf %c, %m : f32
+    linalg.yield %s : f32
+  } -> tensor<2x3x4x5xf32>
+  return %r : tensor<2x3x4x5xf32>
+}
