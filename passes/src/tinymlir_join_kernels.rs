@@ -281,14 +281,21 @@ fn are_apart(a: Value, b: Value) -> bool {
             value = def.operand(0);
         }
         let memref = value.ty().memref()?;
-        let mut last = memref.offset?;
+        let (mut first, mut last) = (memref.offset?, memref.offset?);
         for (size, stride) in memref.shape.iter().zip(&memref.strides) {
-            last += ((*size)? - 1) * (*stride)?;
+            let reach = ((*size)? - 1) * (*stride)?;
+            first += reach.min(0);
+            last += reach.max(0);
         }
-        Some((memref.offset?, last))
+        Some((first, last))
     };
-    let whole = |v: Value| source(v).ty().has_identity_map();
-    let same = source(a) == source(b) && whole(a);
+    // The type of a view of bytes says nothing of where in the buffer these are.
+    let is_shifted = |v: Value| {
+        let views = |v: &Value| v.def().filter(|_| source(*v) != *v).map(|d| d.operand(0));
+        std::iter::successors(Some(v), views).any(|v| v.def().is_some_and(|d| d.is("memref.view")))
+    };
+    let whole = |v: Value| source(v).ty().has_identity_map() && !is_shifted(v);
+    let same = source(a) == source(b) && whole(a) && whole(b);
     same && matches!((extent(a), extent(b)), (Some(x), Some(y)) if x.1 < y.0 || y.1 < x.0)
 }
 

@@ -304,3 +304,56 @@ module attributes {gpu.container_module} {
     return
   }
 }
+
+// -----
+
+// Views of bytes lie where their shifts say, and a view that runs backwards reaches to below its offset: these overlap.
+// CHECK-LABEL: func.func @shifted
+// CHECK-COUNT-2: gpu.launch_func
+// CHECK-LABEL: func.func @backwards
+// CHECK-COUNT-2: gpu.launch_func
+module attributes {gpu.container_module} {
+  gpu.module @kernels {
+    gpu.func @fill(%y: memref<16xf32, strided<[1], offset: 16>>) kernel {
+      %zero = arith.constant 0.0 : f32
+      %i = gpu.thread_id x
+      memref.store %zero, %y[%i] : memref<16xf32, strided<[1], offset: 16>>
+      gpu.return
+    }
+    gpu.func @fill_backwards(%y: memref<32xf32, strided<[-1], offset: 31>>) kernel {
+      %zero = arith.constant 0.0 : f32
+      %i = gpu.thread_id x
+      memref.store %zero, %y[%i] : memref<32xf32, strided<[-1], offset: 31>>
+      gpu.return
+    }
+    gpu.func @double(%x: memref<16xf32>) kernel {
+      %i = gpu.thread_id x
+      %v = memref.load %x[%i] : memref<16xf32>
+      %w = arith.addf %v, %v : f32
+      memref.store %w, %x[%i] : memref<16xf32>
+      gpu.return
+    }
+  }
+  func.func @shifted(%bytes: memref<512xi8>) {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c16 = arith.constant 16 : index
+    %c64 = arith.constant 64 : index
+    %all = memref.view %bytes[%c0][] : memref<512xi8> to memref<32xf32>
+    %x = memref.view %bytes[%c64][] : memref<512xi8> to memref<16xf32>
+    %y = memref.subview %all[16] [16] [1] : memref<32xf32> to memref<16xf32, strided<[1], offset: 16>>
+    gpu.launch_func @kernels::@fill blocks in (%c1, %c1, %c1) threads in (%c16, %c1, %c1) args(%y : memref<16xf32, strided<[1], offset: 16>>)
+    gpu.launch_func @kernels::@double blocks in (%c1, %c1, %c1) threads in (%c16, %c1, %c1) args(%x : memref<16xf32>)
+    return
+  }
+  func.func @backwards(%a: memref<64xf32>) {
+    %c1 = arith.constant 1 : index
+    %c16 = arith.constant 16 : index
+    %c32 = arith.constant 32 : index
+    %x = memref.reinterpret_cast %a to offset: [0], sizes: [16], strides: [1] : memref<64xf32> to memref<16xf32>
+    %y = memref.reinterpret_cast %a to offset: [31], sizes: [32], strides: [-1] : memref<64xf32> to memref<32xf32, strided<[-1], offset: 31>>
+    gpu.launch_func @kernels::@fill_backwards blocks in (%c1, %c1, %c1) threads in (%c32, %c1, %c1) args(%y : memref<32xf32, strided<[-1], offset: 31>>)
+    gpu.launch_func @kernels::@double blocks in (%c1, %c1, %c1) threads in (%c16, %c1, %c1) args(%x : memref<16xf32>)
+    return
+  }
+}
