@@ -2,7 +2,7 @@
 //! so that a kernel may read them before its predecessor ends.
 
 use crate::{
-    device::source,
+    device::{leaves_memory_alone, source},
     host::Operand,
     ir::{Op, Type, Value},
     memory::{between, users, writes},
@@ -10,24 +10,27 @@ use crate::{
 
 /// Whether nothing in a function writes rows of its argument `operand`, of [batches, rows, columns], but the one whose number
 /// `number` holds: nothing does at all where it is `Some(false)`. The number is one integer in memory that is an argument, too, and nothing before
-/// `at`, which is an operation of the function's only block, writes it. Loops that copy or store to a row whose number they load are understood.
+/// `at`, which is an operation of the function's only block, writes it. Loops that copy or store to a row whose number they load are understood;
+/// a buffer that goes where its users are not seen, such as through a selection of buffers, is not.
 pub fn writes_one_row(operand: &Operand, sizes: [i64; 3], number: Option<Value>, at: Op) -> Option<bool> {
     let root = source(operand.buffer);
     let own = |value: Value| {
         let block = value.block_argument().map(|(block, _)| block).filter(|b| Some(*b) == at.block())?;
         let function = block.parent();
-        (function.is("func.func") && function.blocks(0).len() == 1).then_some(())
+        (function.is("func.func") && function.blocks(0).len() == 1).then_some(())?;
+        // What touches no memory by itself gives the buffer, or its address, to others.
+        let seen = |op: &Op| op.is("memref.dim") || op.is("memref.rank") || !leaves_memory_alone(*op);
+        Some(users(value)).filter(|users| users.iter().all(seen))
     };
-    own(root)?;
-    let all = users(root);
+    let all = own(root)?;
     let mut writers = all.iter().filter(|op| writes(**op, root)).peekable();
     if writers.peek().is_none() {
         return Some(false);
     }
     let number = source(number?);
-    own(number)?;
+    let numbers = own(number)?;
     let one = number.ty().shape()?.iter().all(|n| *n == Some(1));
-    let kept = users(number).into_iter().all(|op| !writes(op, number) || stands_behind(op, at));
+    let kept = numbers.into_iter().all(|op| !writes(op, number) || stands_behind(op, at));
     let axis = axis_of_rows(root.ty(), operand, sizes)?;
     (one && kept && writers.all(|op| row_written(*op, root, axis) == Some(number))).then_some(true)
 }

@@ -1,6 +1,6 @@
 // Keys and values that a function writes but one row of, at the position, are read before the kernel's predecessor ends, all but that row; where
 // another row may be written, behind the wait: at a number that is cast in another way, on another axis, two rows at once, the whole of it, a
-// number that is written before, or another number than the one that keeps keys.
+// number that is written before, another number than the one that keeps keys, or through a buffer that may be another.
 // RUN: tinymlir-opt %s --tinymlir-attention=chip=sm_90 | FileCheck %s --check-prefix=AT
 // RUN: tinymlir-opt %s --tinymlir-gpu-outline="schedule=fast chip=sm_90" | FileCheck %s --check-prefix=WAIT
 // RUN: sed 's/%at = arith.index_cast %number/%at = arith.index_castui %number/' %s | tinymlir-opt --tinymlir-attention=chip=sm_90 | FileCheck %s --check-prefix=NOT
@@ -9,6 +9,10 @@
 // RUN: sed 's/^  \/\/ another writer$/  linalg.fill ins(%zero : f32) outs(%v : memref<2x40x32xf32>)/' %s | tinymlir-opt --tinymlir-attention=chip=sm_90 | FileCheck %s --check-prefix=NOT
 // RUN: sed 's/^  \/\/ another writer$/  memref.store %one, %cell[%c0] : memref<1xi32>/' %s | tinymlir-opt --tinymlir-attention=chip=sm_90 | FileCheck %s --check-prefix=NOT
 // RUN: sed 's/memref.load %cell\[%c0\] : memref<1xi32>  \/\/ the row/memref.load %other[%c0] : memref<1xi32>/' %s | tinymlir-opt --tinymlir-attention=chip=sm_90 | FileCheck %s --check-prefix=NOT
+// RUN: sed 's/^  \/\/ another writer$/  %either = arith.select %which, %k, %v : memref<2x40x32xf32>\n  linalg.fill ins(%zero : f32) outs(%either : memref<2x40x32xf32>)/' %s | tinymlir-opt --tinymlir-attention=chip=sm_90 | FileCheck %s --check-prefix=NOT
+// RUN: sed 's/^  \/\/ another writer$/  %base, %offset, %many:3, %far:3 = memref.extract_strided_metadata %v : memref<2x40x32xf32> -> memref<f32>, index, index, index, index, index, index, index\n  memref.store %zero, %base[] : memref<f32>/' %s | tinymlir-opt --tinymlir-attention=chip=sm_90 | FileCheck %s --check-prefix=NOT
+// RUN: sed 's/^  \/\/ another writer$/  %base, %offset, %many, %far = memref.extract_strided_metadata %cell : memref<1xi32> -> memref<i32>, index, index, index\n  memref.store %one, %base[] : memref<i32>/' %s | tinymlir-opt --tinymlir-attention=chip=sm_90 | FileCheck %s --check-prefix=NOT
+// RUN: sed 's/^  \/\/ another writer$/  %aligned = memref.assume_alignment %v, 64 : memref<2x40x32xf32>\n  linalg.fill ins(%zero : f32) outs(%aligned : memref<2x40x32xf32>)/' %s | tinymlir-opt --tinymlir-attention=chip=sm_90 | FileCheck %s --check-prefix=NOT
 // Nothing written at all: all rows but the first, which is read behind the wait, as the one written else.
 // RUN: sed '/^  scf.forall/,/^  }/d' %s | tinymlir-opt --tinymlir-attention=chip=sm_90 | FileCheck %s --check-prefix=NONE
 
@@ -49,7 +53,7 @@
 #first = affine_map<(i, j) -> (i)>
 #one = affine_map<(b, i, j) -> (0)>
 
-func.func @step(%q: memref<2x1x32xf32>, %k: memref<2x40x32xf32>, %v: memref<2x40x32xf32>, %w: memref<64x64xf32>, %x: memref<1x64xf32>, %y: memref<1x64xf32>, %cell: memref<1xi32>, %other: memref<1xi32>, %new: memref<2x1x32xf32>, %sums: memref<1xf32>) {
+func.func @step(%q: memref<2x1x32xf32>, %k: memref<2x40x32xf32>, %v: memref<2x40x32xf32>, %w: memref<64x64xf32>, %x: memref<1x64xf32>, %y: memref<1x64xf32>, %cell: memref<1xi32>, %other: memref<1xi32>, %new: memref<2x1x32xf32>, %sums: memref<1xf32>, %which: i1) {
   %zero = arith.constant 0.0 : f32
   %one = arith.constant 1 : i32
   %c0 = arith.constant 0 : index
