@@ -80,16 +80,19 @@ impl Product {
         if keeps { self.op } else { self.op.linalg_generalize() }
     }
 
-    /// The product with batches that only rows and results have, beside the rows, as rows.
+    /// The product with batches that only rows and results have, beside the rows, as rows. Not where both numbers are dynamic: upstream has no
+    /// strides of what is expanded to two such axes at once.
     pub fn with_batches_as_rows(self) -> Op {
         let [.., c] = &self.dims;
-        let merge = c.windows(2).find(|pair| {
+        let sizes = self.op.operand(C).ty().shape().unwrap_or_default();
+        let mut pairs = c.windows(2).zip(sizes.windows(2)).filter(|(_, sizes)| sizes.iter().any(Option::is_some));
+        let merge = pairs.find(|(pair, _)| {
             let of =
                 |i: usize| self.dims[i].windows(2).any(|p| p == *pair) && pair.iter().all(|d| !self.has(1 - i, *d));
             of(0) || of(1)
         });
         match merge {
-            Some(pair) => self.op.linalg_collapse(pair),
+            Some((pair, _)) => self.op.linalg_collapse(pair),
             None => self.op,
         }
     }

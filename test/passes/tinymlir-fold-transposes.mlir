@@ -239,6 +239,20 @@ func.func @repeated(%x: tensor<2x16x64xf32>, %w: tensor<128x64xf32>, %c: tensor<
 
 // -----
 
+// Batches and rows are not made one where both numbers are dynamic: their product could not be taken apart again.
+// CHECK-LABEL: func.func @repeated_dynamic(
+// CHECK-NOT:     tensor.collapse_shape
+// CHECK-NOT:     linalg.broadcast
+// CHECK:         linalg.generic {{.*}} ins(%{{.*}}, %{{.*}} : tensor<?x?x64xf32>, tensor<64x128xf32>) outs(%{{.*}} : tensor<?x?x128xf32>)
+func.func @repeated_dynamic(%x: tensor<?x?x64xf32>, %w: tensor<64x128xf32>, %n: index, %c: tensor<?x?x128xf32>) -> tensor<?x?x128xf32> {
+  %e = tensor.empty(%n) : tensor<?x64x128xf32>
+  %all = linalg.broadcast ins(%w : tensor<64x128xf32>) outs(%e : tensor<?x64x128xf32>) dimensions = [0]
+  %r = linalg.batch_matmul ins(%x, %all : tensor<?x?x64xf32>, tensor<?x64x128xf32>) outs(%c : tensor<?x?x128xf32>) -> tensor<?x?x128xf32>
+  return %r : tensor<?x?x128xf32>
+}
+
+// -----
+
 // A vector repeated along what is summed up, or along columns, is no matrix.
 // CHECK-LABEL: func.func @vector_repeated(
 // CHECK:         linalg.broadcast
