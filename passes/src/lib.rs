@@ -89,6 +89,7 @@ passes! {
     tinymlir_dependent_launches,
     tinymlir_device_math,
     tinymlir_dot_products,
+    tinymlir_dynamic_expansions,
     tinymlir_drop_writable_results,
     tinymlir_emulate_gpu,
     tinymlir_entry_arguments,

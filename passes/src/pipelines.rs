@@ -26,7 +26,7 @@ pub static BUFFERIZE: Pipeline = Pipeline {
          one-shot-bufferize{bufferize-function-boundaries function-boundary-type-conversion=identity-layout-map \
          unknown-type-conversion=identity-layout-map allow-return-allocs-from-loops buffer-alignment=64},\
          canonicalize,cse,tinymlir-drop-writable-results,drop-equivalent-buffer-results,tinymlir-runtime-checks,tinymlir-deallocate,convert-bufferization-to-memref,\
-         canonicalize,cse,tinymlir-rank-reductions"
+         canonicalize,cse,tinymlir-rank-reductions,tinymlir-dynamic-expansions"
             .into()
     },
 };
