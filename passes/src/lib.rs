@@ -51,6 +51,7 @@ mod row_writer;
 pub mod rows;
 mod scatter;
 pub mod schedule;
+mod shared_functions;
 mod subgroups;
 pub mod template;
 mod tensor_products;

@@ -13,11 +13,11 @@ use crate::{
     contraction::Contraction,
     epilogue::zero_fill,
     ir::{Op, Opt, Pass, PassCx, PassResult, Type},
+    shared_functions::SharedFunctions,
     threads::ParallelLoop,
     turns::ceildiv,
 };
 use mlir_sys::*;
-use std::collections::HashMap;
 
 pub static PASS: Pass = Pass {
     argument: "tinymlir-dot-products",
@@ -54,7 +54,7 @@ const C: usize = 2;
 
 fn run(cx: &PassCx, module: Op) -> PassResult {
     let (bits, most) = (cx.integer("vector-bits"), cx.integer("most-rows"));
-    let mut functions: HashMap<String, String> = HashMap::new();
+    let mut functions = SharedFunctions::default();
     for op in module.walk().into_iter().filter(|op| op.is_contraction()).collect::<Vec<_>>() {
         match Product::of(op, bits, most) {
             Err(reason) => {
@@ -152,23 +152,10 @@ impl Product {
         format!("vector<{}x{element}>", self.lanes)
     }
 
-    fn emit(&self, module: Op, op: Op, functions: &mut HashMap<String, String>) -> Result<(), String> {
-        let c = &self.contraction;
-        let parameters: Vec<(String, Type)> = (0..3).map(|i| (format!("v{i}"), c.views[i].ty)).collect();
-        let types = parameters.iter().map(|(_, ty)| ty.to_string()).collect::<Vec<_>>().join(", ");
-        let key = format!("{} {:?} {:?} {} {types}", self.left, self.dims, self.conversions, self.fill.is_some());
-        let name = match functions.get(&key) {
-            Some(name) => name.clone(),
-            None => {
-                let name = module.unique_symbol("dots");
-                self.define(module, &name, &parameters)?;
-                functions.insert(key, name.clone());
-                name
-            }
-        };
-        let inputs: Vec<_> = ["v0", "v1", "v2"].into_iter().zip(c.operands).collect();
-        let declaration = format!("func.func private @{name}({types})");
-        op.build_before(&inputs, &declaration, &format!("func.call @{name}(%v0, %v1, %v2) : ({types}) -> ()"))?;
+    fn emit(&self, module: Op, op: Op, functions: &mut SharedFunctions) -> Result<(), String> {
+        let key = format!("{} {:?} {:?} {}", self.left, self.dims, self.conversions, self.fill.is_some());
+        let define = |name: &str, parameters: &[(String, Type)]| self.define(module, name, parameters);
+        functions.call(module, op, &self.contraction, ("dots", &key), define)?;
         if let Some(fill) = self.fill {
             fill.erase();
         }
