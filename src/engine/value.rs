@@ -91,8 +91,9 @@ impl DeviceTensor {
         Some(DeviceTensor { dtype, shape: shape.to_vec(), buffer })
     }
 
-    /// Copies the elements of `tensor` into this array, behind queued work. Fails unless type and shape are the same.
-    pub fn overwrite(&self, tensor: &Tensor) -> Result<()> {
+    /// Copies the elements of `tensor` into this array, behind queued work and without waiting: only what this thread queues later
+    /// sees them. Fails unless type and shape are the same.
+    pub fn queue(&self, tensor: &Tensor) -> Result<()> {
         ensure!(
             tensor.dtype() == self.dtype && tensor.shape() == self.shape,
             "{tensor:?} does not fit an array of {}{:?}",

@@ -128,9 +128,6 @@ pub fn bench(
             // Outside of what is timed: the same work for every call.
             decoder.set_token(0)?;
             decoder.set_position(position)?;
-            if gpu {
-                cuda::synchronize()?;
-            }
             let before = cuda::launches();
             let start = Instant::now();
             if prefill {

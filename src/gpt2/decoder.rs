@@ -128,11 +128,12 @@ impl Decoder {
             let place = self.prefill.results().iter().position(|(name, _)| name == wanted);
             place.and_then(|place| results.get(place).cloned())
         };
-        let id = self.id(&result("token").context("prefill returns no token")?)?;
-        let logits = result("logits");
+        let (token, logits) = (result("token").context("prefill returns no token")?, result("logits"));
+        // Reading the token waits for this as well.
+        self.queue("position", length.into())?;
+        let id = self.id(&token)?;
         // What was read just now: the array is not asked for a second time.
         self.set_token(id)?;
-        self.set("position", length.into())?;
         Ok(Output { token: id, logits })
     }
 
@@ -142,7 +143,7 @@ impl Decoder {
         if let Some(arrays) = &self.prompt {
             for (array, tensor) in arrays.iter().zip(prompt) {
                 if let Value::Device(array) = array {
-                    array.overwrite(tensor)?;
+                    array.queue(tensor)?;
                 }
             }
             return Ok(arrays.clone());
@@ -246,10 +247,16 @@ impl Decoder {
         valid.context("the logits hold NaN: a weight is not finite")
     }
 
-    /// Changes an array of the state; on a GPU in its place, which a recorded step has in it.
+    /// Changes an array of the state; on a GPU in its place, which a recorded step has in it. Any thread may go on with it.
     fn set(&mut self, name: &str, value: Value) -> Result<()> {
+        self.queue(name, value)?;
+        Ok(cuda::synchronize()?)
+    }
+
+    /// The same without waiting: for what this thread queues next.
+    fn queue(&mut self, name: &str, value: Value) -> Result<()> {
         match &mut self.state[self.places[name]] {
-            Value::Device(array) => array.overwrite(&value.to_tensor()?),
+            Value::Device(array) => array.queue(&value.to_tensor()?),
             array => {
                 *array = placed(value, self.memory)?;
                 Ok(())
