@@ -341,13 +341,12 @@ fn set_written(kernels: Op) -> Result<(), String> {
     let rank = array.ty().shape().map_or(0, |s| s.len());
     let element = array.ty().element().ok_or_else(missing)?;
     let zeros = vec!["%zero"; rank].join(", ");
-    let cast = if element.is("index") { "" } else { "%i = arith.index_cast %v : " };
-    let (made, tail) =
-        if cast.is_empty() { ("%v", String::new()) } else { ("%i", format!("{cast}{element} to index\n")) };
-    let text = format!(
-        "%zero = arith.constant 0 : index\n%v = memref.load %x[{zeros}] : {}\n{tail}return {made} : index",
-        array.ty()
-    );
+    let row = if element.is("index") {
+        "return %v : index".to_string()
+    } else {
+        format!("%i = arith.index_cast %v : {element} to index\nreturn %i : index")
+    };
+    let text = format!("%zero = arith.constant 0 : index\n%v = memref.load %x[{zeros}] : {}\n{row}", array.ty());
     let row = end.build_before(&[("x", array)], "", &text)?;
     end.set_operands(&row);
     Ok(())
