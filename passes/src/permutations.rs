@@ -82,7 +82,7 @@ pub fn runs(sizes: &[Option<i64>], places: &[usize], groups: &[Vec<usize>]) -> O
     (runs.len() == groups.len() && runs.iter().all(ordered)).then_some(runs)
 }
 
-/// The groups of axes of a `tensor.collapse_shape` or `tensor.expand_shape`.
+/// The groups of axes of a `collapse_shape` or `expand_shape`, of tensors or memrefs.
 pub fn reassociation(op: Op) -> Option<Vec<Vec<usize>>> {
     let group = |group: crate::ir::Attr| -> Option<Vec<usize>> {
         group.elements()?.into_iter().map(|axis| axis.as_int().and_then(|axis| usize::try_from(axis).ok())).collect()
